@@ -157,8 +157,11 @@ impl Builder {
             ConfigValue::Int(value)
         } else if let Ok(value) = value.extract::<f64>() {
             ConfigValue::Real(value)
+        } else if let Ok(value) = value.extract::<String>() {
+            ConfigValue::Text(value)
         } else {
-            let message = format!("a setting is a number or a truth value, found `{}`", value.get_type().name()?);
+            let message =
+                format!("a setting is a number, a truth value or a word, found `{}`", value.get_type().name()?);
             return Err(PyTypeError::new_err(message));
         };
         self.at(py, &at, |core, at| core.setting(key, value, at))

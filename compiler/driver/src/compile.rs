@@ -341,9 +341,9 @@ fn overrides(source: &Source, vocabulary: &Vocabulary, data: usize) -> Vec<Overr
     let Source { recipe, places, .. } = source;
     let config = recipe.model.config.iter();
     let mut overrides: Vec<_> = config
-        .map(|(key, &value)| Override {
+        .map(|(key, value)| Override {
             key: key.clone(),
-            value,
+            value: value.clone(),
             span: places.get(&format!("model.config.{key}")),
             hint: halite_recipe::hint(key, vocabulary),
         })

@@ -62,12 +62,12 @@ impl Definition {
         let imported = self.imported.as_ref()?;
         recipe.model.name.clone_from(&self.name);
         let config = &mut recipe.model.config;
-        for (&key, &(value, span)) in &imported.settings {
+        for (&key, (value, span)) in &imported.settings {
             if config.contains_key(key) {
                 continue;
             }
-            config.insert(key.to_owned(), value);
-            if let Some(span) = span {
+            config.insert(key.to_owned(), value.clone());
+            if let Some(span) = *span {
                 places.add(format!("model.config.{key}"), span);
             }
         }

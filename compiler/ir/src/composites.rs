@@ -10,6 +10,7 @@ pub mod causal_attention;
 mod causal_mask;
 mod coordinate_words;
 mod cross_entropy;
+mod cumsum;
 pub mod dropout;
 mod embedding;
 pub mod gelu;
@@ -26,7 +27,10 @@ mod rope;
 pub mod shares;
 mod silu;
 pub mod softmax;
+mod softplus;
+mod sort_pairs;
 mod stochastic_convert;
+mod stop_gradient;
 mod stream_words;
 mod swiglu;
 mod tied_copies;
@@ -43,6 +47,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(coordinate_words::CoordinateWords),
         Arc::new(cross_entropy::CrossEntropy),
         Arc::new(cross_entropy::CrossEntropyGrad),
+        Arc::new(cumsum::Cumsum),
         Arc::new(dropout::Dropout),
         Arc::new(embedding::Embedding),
         Arc::new(gelu::Gelu),
@@ -63,7 +68,10 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(silu::SiluGrad),
         Arc::new(softmax::Softmax),
         Arc::new(softmax::SoftmaxGrad),
+        Arc::new(softplus::Softplus),
+        Arc::new(sort_pairs::SortPairs),
         Arc::new(stochastic_convert::StochasticConvert),
+        Arc::new(stop_gradient::StopGradient),
         Arc::new(stream_words::StreamWords),
         Arc::new(swiglu::Swiglu),
         Arc::new(swiglu::SwigluGrad),

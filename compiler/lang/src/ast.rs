@@ -1,7 +1,7 @@
 //! The syntax tree of a model. Data only.
 
 use halite_support::{Name, Span};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 /// A name with its place.
 #[derive(Clone, Debug)]
@@ -90,6 +90,7 @@ pub(crate) enum Statement {
     Assign(Assign),
     Param(Param),
     For(For),
+    If(If),
     Output(Vec<Ident>),
 }
 
@@ -109,13 +110,29 @@ pub(crate) struct Param {
     pub(crate) init_argument: Option<Expr>,
 }
 
-/// `for variable in from..to { body }`
+/// `for variable in from..to { body }`, or `in list`.
 #[derive(Debug)]
 pub(crate) struct For {
     pub(crate) variable: Ident,
-    pub(crate) from: Expr,
-    pub(crate) to: Expr,
+    pub(crate) over: Over,
     pub(crate) body: Vec<Statement>,
+}
+
+/// What a loop runs over.
+#[derive(Debug)]
+pub(crate) enum Over {
+    /// `from..to`
+    Range(Expr, Expr),
+    /// The items of a list.
+    List(Expr),
+}
+
+/// `if condition { body } else if .. { .. } else { otherwise }`: only one of the bodies is run.
+#[derive(Debug)]
+pub(crate) struct If {
+    /// Each condition with its body.
+    pub(crate) arms: Vec<(Expr, Vec<Statement>)>,
+    pub(crate) otherwise: Vec<Statement>,
 }
 
 #[derive(Debug)]
@@ -139,6 +156,7 @@ pub(crate) enum ExprKind {
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     Index(Box<Expr>, Vec<Subscript>),
     Choice(Box<Choice>),
+    Match(Box<Match>),
     Call(Call),
 }
 
@@ -157,6 +175,8 @@ pub enum BinaryOp {
     Subtract,
     /// `*`
     Multiply,
+    /// `**`, the power.
+    Power,
     /// `/`
     Divide,
     /// `%`
@@ -182,19 +202,43 @@ pub enum Comparison {
     GreaterEqual,
 }
 
-/// `if condition { yes } else { no }`: only one of the two is run.
+/// `if condition { yes } else if .. { .. } else { no }`: only one of them is run.
 #[derive(Debug)]
 pub(crate) struct Choice {
-    pub(crate) condition: Expr,
-    pub(crate) yes: Expr,
+    /// Each condition with its value.
+    pub(crate) arms: Vec<(Expr, Expr)>,
     pub(crate) no: Expr,
 }
 
-/// `3` or `1:` between brackets.
+/// `match subject { "a", "b" => value, else => otherwise }`: only one of the values is run.
+#[derive(Debug)]
+pub(crate) struct Match {
+    pub(crate) subject: Expr,
+    pub(crate) arms: Vec<Arm>,
+    pub(crate) otherwise: Option<Expr>,
+}
+
+/// `"a", "b" => value`
+#[derive(Debug)]
+pub(crate) struct Arm {
+    /// Numbers, words or truth values as they are written.
+    pub(crate) patterns: Vec<Expr>,
+    pub(crate) value: Expr,
+}
+
+/// `3` or `1:` or `::2` between brackets.
 #[derive(Debug)]
 pub(crate) enum Subscript {
     At(Expr),
-    Range(Option<Expr>, Option<Expr>),
+    Range(Range),
+}
+
+/// `from:to:step`
+#[derive(Debug)]
+pub(crate) struct Range {
+    pub(crate) from: Option<Expr>,
+    pub(crate) to: Option<Expr>,
+    pub(crate) step: Option<Expr>,
 }
 
 /// `function(given) as scope`
@@ -219,7 +263,36 @@ pub(crate) enum ScopePart {
     Hole(Expr),
 }
 
+impl If {
+    /// The names that each of the bodies defines: they are there after it.
+    pub(crate) fn defined(&self) -> IndexSet<&Name> {
+        let mut bodies = self.arms.iter().map(|(_, body)| body).chain([&self.otherwise]).map(|body| defined(body));
+        let mut common = bodies.next().unwrap_or_default();
+        bodies.for_each(|names| common.retain(|name| names.contains(name)));
+        common
+    }
+}
+
+/// The names that statements define for those after them.
+fn defined(statements: &[Statement]) -> IndexSet<&Name> {
+    let mut names = IndexSet::new();
+    for statement in statements {
+        match statement {
+            Statement::Assign(assign) => names.extend(assign.targets.iter().map(|target| &target.name)),
+            Statement::Param(param) => _ = names.insert(&param.name.name),
+            Statement::If(branch) => names.extend(branch.defined()),
+            Statement::For(_) | Statement::Output(_) => {}
+        }
+    }
+    names
+}
+
 impl Expr {
+    /// The word that it is, in quotes.
+    pub(crate) fn word(&self) -> Option<&str> {
+        if let ExprKind::Text(text) = &self.kind { Some(text) } else { None }
+    }
+
     /// Whether it is the word `causal`, which declares what an argument of `main` holds.
     pub(crate) fn is_causal(&self) -> bool {
         matches!(&self.kind, ExprKind::Name(name) if &**name == "causal")
@@ -242,11 +315,24 @@ impl ExprKind {
                 for subscript in subscripts {
                     match subscript {
                         Subscript::At(at) => visit(at),
-                        Subscript::Range(from, to) => from.iter().chain(to).for_each(&mut visit),
+                        Subscript::Range(Range { from, to, step }) => {
+                            from.iter().chain(to).chain(step).for_each(&mut visit);
+                        }
                     }
                 }
             }
-            ExprKind::Choice(choice) => [&choice.condition, &choice.yes, &choice.no].into_iter().for_each(visit),
+            ExprKind::Choice(choice) => {
+                for (condition, value) in &choice.arms {
+                    visit(condition);
+                    visit(value);
+                }
+                visit(&choice.no);
+            }
+            ExprKind::Match(choice) => {
+                visit(&choice.subject);
+                choice.arms.iter().for_each(|arm| visit(&arm.value));
+                choice.otherwise.iter().for_each(visit);
+            }
             ExprKind::Call(call) => {
                 call.given.iter().for_each(|given| visit(&given.value));
                 for part in &call.scope {

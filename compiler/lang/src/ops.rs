@@ -5,6 +5,7 @@
 //! business of a [`Spans`].
 
 mod arithmetic;
+mod broadcast;
 mod builtins;
 mod entry;
 mod factors;
@@ -16,8 +17,8 @@ mod sizes;
 mod slice;
 mod value;
 
-pub(crate) use arithmetic::finite;
-pub(crate) use builtins::{Given, is_builtin, name_of_op, op_names, unknown_op};
+pub(crate) use arithmetic::{equal, finite};
+pub(crate) use builtins::{Given, is_op, name_of_op, op_names, unknown_op};
 pub(crate) use entry::{is_needed, mask_role, normal, unneeded};
 pub(crate) use factors::{Factors, Sizes};
 pub(crate) use function::{Callee, Declared, Kind, Weight, param, settle};
@@ -25,7 +26,7 @@ pub(crate) use names::{Named, Names};
 pub(crate) use place::{Part, Place, Spans};
 pub(crate) use sizes::KnownSizes;
 pub use slice::Subscript;
-pub(crate) use slice::{from_end, position};
+pub(crate) use slice::{Indexed, from_end};
 pub(crate) use value::{MAX_LIST_DEPTH, Value};
 
 use halite_ir::{Builder, Value as Tensor};

@@ -5,7 +5,7 @@ mod expr;
 mod nesting;
 
 use crate::ast::{
-    Argument, Assign, Binding, Causal, For, Function, Ident, Item, Model, Param, Require, Statement, Type,
+    Argument, Assign, Binding, Causal, For, Function, Ident, If, Item, Model, Over, Param, Require, Statement, Type,
 };
 use halite_support::{FileId, Result, Span};
 use indexmap::IndexMap;
@@ -85,6 +85,8 @@ fn is_mark(rule: Rule) -> bool {
             | Rule::word_if
             | Rule::word_else
             | Rule::word_in
+            | Rule::word_match
+            | Rule::arrow
             | Rule::word_output
             | Rule::word_return
             | Rule::word_as
@@ -172,6 +174,21 @@ impl Cx {
         Ok(Argument { name, ty, default, presence: presence.transpose()? })
     }
 
+    fn block(self, pair: Pair<'_>) -> Result<Vec<Statement>> {
+        Parts::of(pair).rest().map(|statement| self.statement(statement)).collect()
+    }
+
+    fn branch(self, mut parts: Parts<'_>) -> Result<If> {
+        let (mut arms, mut otherwise) = (Vec::new(), Vec::new());
+        while let Some(condition) = parts.next_if(Rule::expr) {
+            arms.push((self.expr(condition)?, self.block(parts.next())?));
+        }
+        if let Some(block) = parts.next_if(Rule::block) {
+            otherwise = self.block(block)?;
+        }
+        Ok(If { arms, otherwise })
+    }
+
     fn statement(self, pair: Pair<'_>) -> Result<Statement> {
         let rule = pair.as_rule();
         let mut parts = Parts::of(pair);
@@ -184,10 +201,14 @@ impl Cx {
             }
             Rule::for_loop => {
                 let variable = self.ident(parts.next());
-                let (from, to) = (self.expr(parts.next())?, self.expr(parts.next())?);
-                let body = parts.rest().map(|statement| self.statement(statement)).collect::<Result<_>>()?;
-                Statement::For(For { variable, from, to, body })
+                let from = self.expr(parts.next())?;
+                let over = match parts.next_if(Rule::expr) {
+                    Some(to) => Over::Range(from, self.expr(to)?),
+                    None => Over::List(from),
+                };
+                Statement::For(For { variable, over, body: self.block(parts.next())? })
             }
+            Rule::branch => Statement::If(self.branch(parts)?),
             Rule::output => Statement::Output(parts.rest().map(|name| self.ident(name)).collect()),
             _ => {
                 let mut targets = Vec::new();

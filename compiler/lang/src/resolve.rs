@@ -3,6 +3,8 @@
 mod recursion;
 mod walk;
 
+pub(crate) use walk::misfits;
+
 use crate::ast::{Binding, Function, Ident, Item, Model};
 use crate::ops;
 use halite_ir::Registry;
@@ -18,6 +20,8 @@ pub(crate) struct Program<'m> {
     pub(crate) functions: IndexMap<&'m str, &'m Function>,
     /// Places of called names whose call was refused: unknown, with wrong arguments, or part of a recursion.
     pub(crate) refused: IndexSet<Span>,
+    /// Places of called names that hold the function that is called.
+    pub(crate) values: IndexSet<Span>,
 }
 
 /// A config key or a `let`.
@@ -42,6 +46,7 @@ pub(crate) fn resolve<'m>(model: &'m Model, registry: &Registry) -> (Program<'m>
     let recursive = recursion::check(&program, &used.calls, &mut findings);
     program.refused.clone_from(&used.refused);
     program.refused.extend(recursive);
+    program.values.clone_from(&used.values);
     report_unused(&program, &used, &mut findings);
     (program, findings)
 }
@@ -76,7 +81,13 @@ impl Findings {
 }
 
 fn collect<'m>(model: &'m Model, registry: &Registry, findings: &mut Findings) -> Program<'m> {
-    let mut program = Program { model, globals: IndexMap::new(), functions: IndexMap::new(), refused: IndexSet::new() };
+    let mut program = Program {
+        model,
+        globals: IndexMap::new(),
+        functions: IndexMap::new(),
+        refused: IndexSet::new(),
+        values: IndexSet::new(),
+    };
     let mut said = None;
     for item in &model.items {
         match item {
@@ -125,6 +136,8 @@ struct Used<'m> {
     calls: IndexMap<&'m str, Vec<(&'m str, Span)>>,
     /// Places of called names whose call was refused.
     refused: IndexSet<Span>,
+    /// Places of called names that hold the function that is called.
+    values: IndexSet<Span>,
 }
 
 /// A config key without effect is an error, since setting it would silently do nothing; the rest are warnings.

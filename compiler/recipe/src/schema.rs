@@ -175,7 +175,7 @@ impl Kind {
                     Kind::Table(keys.clone()).describe()
                 )
             }
-            Kind::Config => "a table of numbers and booleans".to_owned(),
+            Kind::Config => "a table of numbers, booleans and words".to_owned(),
             Kind::Variables => "a table of strings".to_owned(),
             Kind::Lists => "a table of lists of strings".to_owned(),
             Kind::Target => "the name of a target".to_owned(),

@@ -31,7 +31,7 @@ pub(super) fn check(built: &Elaborated, options: &Options, registry: &Registry) 
     }
     for setting in &options.overrides {
         match built.config.get(&setting.key) {
-            Some(own) if agree(*own, setting.value) => {}
+            Some(own) if agree(own, &setting.value) => {}
             Some(own) => {
                 let message =
                     format!("the model was built with `{} = {own}`, the recipe states {}", setting.key, setting.value);
@@ -86,9 +86,9 @@ fn other_size(module: &Module, setting: &Override, dim: usize, what: &str) -> Op
 }
 
 /// Whether two values are the same; a whole number is a real one too.
-fn agree(a: ConfigValue, b: ConfigValue) -> bool {
+fn agree(a: &ConfigValue, b: &ConfigValue) -> bool {
     match (a, b) {
-        (ConfigValue::Int(a), ConfigValue::Real(b)) | (ConfigValue::Real(b), ConfigValue::Int(a)) => a as f64 == b,
+        (ConfigValue::Int(a), ConfigValue::Real(b)) | (ConfigValue::Real(b), ConfigValue::Int(a)) => *a as f64 == *b,
         _ => a == b,
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Family;
 use super::keys::Default::{Model, Value};
+use super::keys::Fixed::Real;
 use super::keys::{Key, class, count, dropout, ignored, not_negative, only, positive};
-use halite_recipe::ConfigValue::Real;
 
 static KEYS: &[Key] = &[
     class(&[r#"["GPT2LMHeadModel"]"#]),

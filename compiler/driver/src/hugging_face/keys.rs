@@ -38,7 +38,25 @@ pub(super) struct Scaling {
     /// Its other keys.
     pub(super) keys: &'static [Key],
     /// Settings of the model that belong to it.
-    pub(super) fixed: &'static [(&'static str, ConfigValue)],
+    pub(super) fixed: &'static [(&'static str, Fixed)],
+}
+
+/// A value of the configuration that stands in these tables.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Fixed {
+    Bool(bool),
+    Int(i64),
+    Real(f64),
+}
+
+impl From<Fixed> for ConfigValue {
+    fn from(value: Fixed) -> Self {
+        match value {
+            Fixed::Bool(value) => Self::Bool(value),
+            Fixed::Int(value) => Self::Int(value),
+            Fixed::Real(value) => Self::Real(value),
+        }
+    }
 }
 
 /// A value that is not stated.
@@ -49,7 +67,7 @@ pub(super) enum Default {
     /// What the definition of the model takes.
     Model,
     /// This value.
-    Value(ConfigValue),
+    Value(Fixed),
     /// The value of this other key.
     Key(&'static str),
 }
@@ -107,7 +125,7 @@ pub(super) const fn class(values: &'static [&'static str]) -> Key {
 
 /// A rate of dropout, which Transformers takes to be `absent` where the file leaves it out.
 pub(super) const fn dropout(name: &'static str, config: &'static str, absent: f64) -> Key {
-    sets(name, config, Range::Rate).absent(Default::Value(ConfigValue::Real(absent)))
+    sets(name, config, Range::Rate).absent(Default::Value(Fixed::Real(absent)))
 }
 
 /// Rotary positions in one of some forms.

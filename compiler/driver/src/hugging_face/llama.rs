@@ -1,10 +1,11 @@
 //! `LlamaForCausalLM`: Llama 1 to 3.
 
 use super::keys::Default::{Key as Of, Model, Value};
+use super::keys::Fixed::{self, Bool, Real};
 use super::keys::{Key, class, count, dropout, flag, ignored, not_negative, only, positions, positive, rope};
 use super::rope::SCALED;
 use super::{Family, Settings};
-use halite_recipe::ConfigValue::{self, Bool, Int, Real};
+use halite_recipe::ConfigValue;
 
 static KEYS: &[Key] = &[
     class(&[r#"["LlamaForCausalLM"]"#, r#"["LLaMAForCausalLM"]"#]),
@@ -31,14 +32,14 @@ static KEYS: &[Key] = &[
 ];
 
 /// What `llama3` has and `llama` does without, with the value at which the two compute the same.
-const LATER: [(&str, ConfigValue); 2] = [("rope_factor", Real(1.0)), ("tied", Bool(false))];
+const LATER: [(&str, Fixed); 2] = [("rope_factor", Real(1.0)), ("tied", Bool(false))];
 
 fn model(settings: &mut Settings) -> &'static str {
-    let value = |key: &str| settings.get(key).map(|(value, _)| *value);
-    let whole = |key: &str| if let Some(Int(value)) = value(key) { Some(value) } else { None };
+    let value = |key: &str| settings.get(key).map(|(value, _)| value.clone());
+    let whole = |key: &str| if let Some(ConfigValue::Int(value)) = value(key) { Some(value) } else { None };
     let heads_fill = whole("head_dim")
         .is_none_or(|head_dim| whole("heads").is_some_and(|heads| heads.checked_mul(head_dim) == whole("hidden")));
-    if !heads_fill || LATER.iter().any(|(key, neutral)| value(key) != Some(*neutral)) {
+    if !heads_fill || LATER.iter().any(|(key, neutral)| value(key) != Some((*neutral).into())) {
         return "llama3";
     }
     settings.retain(|key, _| *key != "head_dim" && LATER.iter().all(|(later, _)| key != later));

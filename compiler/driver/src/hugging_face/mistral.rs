@@ -2,9 +2,9 @@
 
 use super::Family;
 use super::keys::Default::{Key as Of, Model, Value};
+use super::keys::Fixed::{Bool, Int, Real};
 use super::keys::{Key, class, count, dropout, flag, not_negative, only, positions, positive, rope};
 use super::rope::UNSCALED;
-use halite_recipe::ConfigValue::{Bool, Int, Real};
 
 static KEYS: &[Key] = &[
     class(&[r#"["MistralForCausalLM"]"#]),

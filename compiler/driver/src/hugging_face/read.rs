@@ -144,7 +144,9 @@ impl Reader {
                 let (message, span) = what();
                 self.error(message, span, "a value is needed", format!("state `{}`", key.name));
             }
-            (Default::Value(value), Meaning::Sets(config, _)) => _ = self.settings.insert(config, (value, None)),
+            (Default::Value(value), Meaning::Sets(config, _)) => {
+                _ = self.settings.insert(config, (value.into(), None));
+            }
             // A mistake in the other key is reported there.
             (Default::Key(other), Meaning::Sets(config, range)) => {
                 if let Some(Ok(entry)) = object.get(other)
@@ -205,7 +207,7 @@ impl Reader {
 
     /// Sets what a key says, unless another key says something else.
     fn set(&mut self, name: &str, config: &'static str, value: ConfigValue, span: Span) {
-        let earlier = self.settings.insert(config, (value, Some(span)));
+        let earlier = self.settings.insert(config, (value.clone(), Some(span)));
         if let Some((other, Some(earlier))) = earlier
             && other != value
         {
@@ -249,7 +251,7 @@ impl Reader {
         let keys: Vec<Key> = form.keys.iter().chain(&types).copied().collect();
         self.object(table, &keys, file);
         for &(config, value) in form.fixed {
-            self.settings.insert(config, (value, Some(table.span())));
+            self.settings.insert(config, (value.into(), Some(table.span())));
         }
     }
 
@@ -259,7 +261,7 @@ impl Reader {
             let Meaning::Rope(forms) = key.meaning else { continue };
             let default = forms.iter().find(|form| form.rope_type == DEFAULT);
             for &(config, value) in default.map_or(&[][..], |form| form.fixed) {
-                self.settings.entry(config).or_insert((value, None));
+                self.settings.entry(config).or_insert_with(|| (value.into(), None));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The table `rope_scaling` of older files, `rope_parameters` of newer ones: rotary positions for long sequences.
 
 use super::keys::Default::Model;
+use super::keys::Fixed;
 use super::keys::{Key, Scaling, count, ignored, positive};
-use halite_recipe::ConfigValue;
 
 /// The name of the form, by which older files know it too.
 pub(super) const TYPES: [&str; 2] = ["rope_type", "type"];
@@ -18,11 +18,11 @@ pub(super) static UNSCALED: &[Scaling] = &[Scaling { rope_type: DEFAULT, keys: &
 
 /// What the model `llama3` takes.
 pub(super) static SCALED: &[Scaling] = &[
-    Scaling { rope_type: DEFAULT, keys: &[THETA], fixed: &[("rope_factor", ConfigValue::Real(1.0))] },
+    Scaling { rope_type: DEFAULT, keys: &[THETA], fixed: &[("rope_factor", Fixed::Real(1.0))] },
     Scaling {
         rope_type: "linear",
         keys: &[THETA, positive("factor", "rope_factor"), ignored("original_max_position_embeddings")],
-        fixed: &[("rope_trained", ConfigValue::Real(0.0))],
+        fixed: &[("rope_trained", Fixed::Real(0.0))],
     },
     Scaling {
         rope_type: "llama3",

@@ -24,8 +24,8 @@ impl Elaborator<'_, '_> {
                 Item::Config(keys) => {
                     for key in keys {
                         let value = self.key(key);
-                        if let Ok(value) = value {
-                            config.insert(key.name.name.to_string(), value);
+                        if let Ok(value) = &value {
+                            config.insert(key.name.name.to_string(), value.clone());
                         }
                         self.define(key, value.map(to_value));
                     }
@@ -82,7 +82,8 @@ impl Elaborator<'_, '_> {
             Value::Int(value, _) => ConfigValue::Int(value),
             Value::Real(value) => ConfigValue::Real(value),
             Value::Bool(value) => ConfigValue::Bool(value),
-            other => return Err(self.wrong_kind("a number, `true` or `false`", &other, &key.value)),
+            Value::Text(value) => ConfigValue::Text(value.to_string()),
+            other => return Err(self.wrong_kind("a number, a word in quotes, `true` or `false`", &other, &key.value)),
         };
         let options = self.options;
         match options.overrides.iter().rev().find(|setting| setting.key == *key.name.name) {
@@ -94,11 +95,12 @@ impl Elaborator<'_, '_> {
     /// The value of a setting, which must be of the default's kind; a whole number will do for a real one.
     fn overridden(&mut self, key: &Binding, default: ConfigValue, setting: &Override) -> Eval<ConfigValue> {
         let expected = default.kind();
-        match (default, setting.value) {
-            (ConfigValue::Int(_), value @ ConfigValue::Int(_)) => return Ok(value),
-            (ConfigValue::Bool(_), value @ ConfigValue::Bool(_)) => return Ok(value),
-            (ConfigValue::Real(_), ConfigValue::Int(value)) => return Ok(ConfigValue::Real(value as f64)),
-            (ConfigValue::Real(_), ConfigValue::Real(value)) if value.is_finite() => return Ok(setting.value),
+        match (&default, &setting.value) {
+            (ConfigValue::Int(_), ConfigValue::Int(_))
+            | (ConfigValue::Bool(_), ConfigValue::Bool(_))
+            | (ConfigValue::Text(_), ConfigValue::Text(_)) => return Ok(setting.value.clone()),
+            (ConfigValue::Real(_), ConfigValue::Int(value)) => return Ok(ConfigValue::Real(*value as f64)),
+            (ConfigValue::Real(_), ConfigValue::Real(value)) if value.is_finite() => return Ok(setting.value.clone()),
             _ => {}
         }
         let message = format!("`{}` must be {expected}, found `{}`", setting.key, setting.value);
@@ -136,5 +138,6 @@ fn to_value(value: ConfigValue) -> Value {
         ConfigValue::Int(value) => Value::int(value),
         ConfigValue::Real(value) => Value::Real(value),
         ConfigValue::Bool(value) => Value::Bool(value),
+        ConfigValue::Text(value) => Value::Text(value.into()),
     }
 }

@@ -1,10 +1,11 @@
 //! Expressions.
 
-use super::spans::Text;
+use super::spans::{Globals, Text, blame};
 use super::{Elaborator, Eval, Locals, Reported};
-use crate::ast::{BinaryOp, Call, Choice, Expr, ExprKind, ScopePart, Subscript};
+use crate::ast::{BinaryOp, Call, Choice, Expr, ExprKind, Match, Range, ScopePart, Subscript};
 use crate::ops::{self, MAX_LIST_DEPTH, Ops, Part, Place, Sizes, Value};
 use crate::type_word::type_word;
+use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Span, codes};
 use halite_tensor::{DType, Shape};
 
@@ -51,6 +52,10 @@ impl Elaborator<'_, '_> {
                 let chosen = cx.chosen(choice, locals)?;
                 cx.handed(chosen, locals)
             }
+            ExprKind::Match(choice) => {
+                let chosen = cx.matched(choice, locals)?;
+                cx.handed(chosen, locals)
+            }
             ExprKind::Call(_) => unreachable!("handled above"),
         })
     }
@@ -61,6 +66,10 @@ impl Elaborator<'_, '_> {
             ExprKind::Call(call) => self.call(call, expr, locals),
             ExprKind::Choice(choice) => self.nested(expr.span, |cx| {
                 let chosen = cx.chosen(choice, locals)?;
+                cx.expr_all(chosen, locals)
+            }),
+            ExprKind::Match(choice) => self.nested(expr.span, |cx| {
+                let chosen = cx.matched(choice, locals)?;
                 cx.expr_all(chosen, locals)
             }),
             _ => self.handed(expr, locals).map(|value| vec![value]),
@@ -81,13 +90,67 @@ impl Elaborator<'_, '_> {
         self.check(list)
     }
 
-    /// The side of a choice that its condition picks.
+    /// The side of a choice that its conditions pick.
     fn chosen<'e>(&mut self, choice: &'e Choice, locals: &Locals) -> Eval<&'e Expr> {
-        match self.expr(&choice.condition, locals)? {
-            Value::Bool(true) => Ok(&choice.yes),
-            Value::Bool(false) => Ok(&choice.no),
-            other => Err(self.wrong_kind("`true` or `false`", &other, &choice.condition)),
+        for (condition, value) in &choice.arms {
+            if self.condition(condition, locals)? {
+                return Ok(value);
+            }
         }
+        Ok(&choice.no)
+    }
+
+    pub(super) fn condition(&mut self, condition: &Expr, locals: &Locals) -> Eval<bool> {
+        match self.expr(condition, locals)? {
+            Value::Bool(holds) => Ok(holds),
+            other => Err(self.wrong_kind("`true` or `false`", &other, condition)),
+        }
+    }
+
+    /// The value of the arm that has what the subject is.
+    fn matched<'e>(&mut self, choice: &'e Match, locals: &Locals) -> Eval<&'e Expr> {
+        let subject = self.expr(&choice.subject, locals)?;
+        if matches!(subject, Value::Tensor(_) | Value::List(_) | Value::Function(_)) {
+            return Err(self.wrong_kind("a word, a number or `true` or `false`", &subject, &choice.subject));
+        }
+        for arm in &choice.arms {
+            for pattern in &arm.patterns {
+                let expected = self.expr(pattern, locals)?;
+                match ops::equal(&subject, &expected) {
+                    Some(true) => return Ok(&arm.value),
+                    Some(false) => {}
+                    None => {
+                        let kind = self.describe(&subject);
+                        return Err(self.wrong_kind(&format!("what can be {kind}"), &expected, pattern));
+                    }
+                }
+            }
+        }
+        choice.otherwise.as_ref().ok_or_else(|| self.unmatched(choice, &subject))
+    }
+
+    /// No arm takes what the subject is.
+    fn unmatched(&mut self, choice: &Match, subject: &Value) -> Reported {
+        let message = format!("no arm of this `match` takes {}", self.describe(subject));
+        let error = Diagnostic::error(codes::CONFIG_VALUE, message);
+        let globals = Globals { values: &self.globals, overrides: &self.options.overrides };
+        let error = blame(globals, &self.ops.b, error, &choice.subject);
+        let error = match error.primary() {
+            Some(_) => error.also(choice.subject.span, "by this `match`"),
+            None => error.at(choice.subject.span, "this"),
+        };
+        let patterns = || choice.arms.iter().flat_map(|arm| &arm.patterns);
+        let words: Vec<&str> = patterns().filter_map(Expr::word).collect();
+        let nearest = subject.word().and_then(|word| nearest(word, words.iter().copied()));
+        let error = match nearest {
+            Some(nearest) => error.help(format!("did you mean \"{nearest}\"?")),
+            None if words.is_empty() => error.help("add an arm for it, or `else => ..`"),
+            None => error.help(format!(
+                "choose one of {}",
+                words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+            )),
+        };
+        self.report(error)
     }
 
     fn single(&mut self, mut values: Vec<Value>, expr: &Expr) -> Eval<Value> {
@@ -105,6 +168,9 @@ impl Elaborator<'_, '_> {
     fn name(&mut self, name: &Name, locals: &Locals) -> Eval<Value> {
         if let Some(value) = locals.get(name).cloned().or_else(|| self.global(name)) {
             return value;
+        }
+        if self.program.functions.contains_key(&**name) || ops::is_op(name, self.ops.b.registry()) {
+            return Ok(Value::Function(name.clone()));
         }
         Ok(Value::Type(self.element_type(name)?))
     }
@@ -137,36 +203,48 @@ impl Elaborator<'_, '_> {
                 let found = self.subscripts(subscripts, locals)?;
                 let parts = subscripts.iter().map(|subscript| match subscript {
                     Subscript::At(at) => at,
-                    Subscript::Range(..) => expr,
+                    Subscript::Range(_) => expr,
                 });
                 let parts = parts.collect();
                 self.operate(expr.span, None, parts, |ops, spans| ops.slice(tensor, &found, spans))
             }
             Value::List(list) => {
-                let [Subscript::At(at)] = subscripts else {
+                let [subscript] = subscripts else {
                     return Err(self.error(codes::KIND, "a list takes one index", expr.span, "here"));
                 };
-                let position = self.int(at, locals)?;
-                let position = ops::position(position, list.items.len(), Place::whole(&at.span));
-                Ok(list.items[self.check(position)?].clone())
+                match self.subscript(subscript, locals)? {
+                    ops::Indexed::By(found) => {
+                        self.operate(expr.span, None, vec![expr], |_, spans| list.index(found, Place::whole(spans)))
+                    }
+                    ops::Indexed::Tensor(_) => {
+                        Err(self.error(codes::KIND, "a list takes a whole number, found a tensor", expr.span, "here"))
+                    }
+                }
             }
             other => Err(self.wrong_kind("a tensor or a list", &other, base)),
         }
     }
 
-    fn subscripts(&mut self, subscripts: &[Subscript], locals: &Locals) -> Eval<Vec<ops::Subscript>> {
-        let mut found = Vec::with_capacity(subscripts.len());
-        for subscript in subscripts {
-            found.push(match subscript {
-                Subscript::At(at) => ops::Subscript::At(self.int(at, locals)?),
-                Subscript::Range(from, to) => {
-                    let from = from.as_ref().map(|from| self.int(from, locals)).transpose();
-                    let to = to.as_ref().map(|to| self.int(to, locals)).transpose();
-                    ops::Subscript::Range(from?, to?)
+    fn subscripts(&mut self, subscripts: &[Subscript], locals: &Locals) -> Eval<Vec<ops::Indexed>> {
+        subscripts.iter().map(|subscript| self.subscript(subscript, locals)).collect()
+    }
+
+    fn subscript(&mut self, subscript: &Subscript, locals: &Locals) -> Eval<ops::Indexed> {
+        Ok(ops::Indexed::By(match subscript {
+            Subscript::At(at) => match self.expr(at, locals)? {
+                Value::Int(at, _) => ops::Subscript::At(at),
+                Value::Tensor(indices) => return Ok(ops::Indexed::Tensor(indices)),
+                other => return Err(self.wrong_kind("a whole number or a tensor of them", &other, at)),
+            },
+            Subscript::Range(Range { from, to, step }) => {
+                let mut bound = |bound: &Option<Expr>| bound.as_ref().map(|bound| self.int(bound, locals)).transpose();
+                let (from, to, step) = (bound(from), bound(to), bound(step));
+                match step? {
+                    None => ops::Subscript::Range(from?, to?),
+                    Some(step) => ops::Subscript::Stepped(from?, to?, step),
                 }
-            });
-        }
-        Ok(found)
+            }
+        }))
     }
 
     /// A whole number.

@@ -1,17 +1,19 @@
 //! Calls of a model's functions, and statements.
 
 use super::{Declaration, Elaborator, Eval, Locals, Reported};
-use crate::ast::{Argument, Assign, Call, Expr, For, Function, Given, Param, Statement, Type};
+use crate::ast::{Argument, Assign, Call, Expr, For, Function, Given, If, Over, Param, Statement, Type};
 use crate::ops::{self, Named, Place, Sizes, Value, Weight, normal};
+use crate::resolve::misfits;
 use halite_ir::TensorType;
-use halite_support::{Diagnostic, Name, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, Name, Span, codes};
 use halite_tensor::Init;
 
 impl Elaborator<'_, '_> {
     /// A call of a model function, a builtin or a composite, inside its scope if it names one.
     pub(super) fn call(&mut self, call: &Call, expr: &Expr, locals: &Locals) -> Eval<Vec<Value>> {
         let program = self.program;
-        let function = program.functions.get(&*call.function.name).copied();
+        let name = self.called(call, locals)?;
+        let function = program.functions.get(&*name).copied();
         let value = |cx: &mut Self, given: &Given| match function {
             Some(_) => cx.handed(&given.value, locals),
             None => cx.expr(&given.value, locals),
@@ -29,7 +31,7 @@ impl Elaborator<'_, '_> {
         let results = self.nested(expr.span, |cx| match function {
             _ if program.refused.contains(&call.function.span) => Err(Reported),
             Some(function) => cx.call_function(function, call, values, expr.span),
-            None => cx.call_op(call, values, expr),
+            None => cx.call_op(&name, call, values, expr),
         });
         if scope.is_some() {
             self.frame.scopes.pop();
@@ -38,15 +40,39 @@ impl Elaborator<'_, '_> {
         results
     }
 
+    /// The name of the function that is called: that in the call, or what that holds.
+    fn called(&mut self, call: &Call, locals: &Locals) -> Eval<Name> {
+        let program = self.program;
+        let name = &call.function.name;
+        if !program.values.contains(&call.function.span) {
+            return Ok(name.clone());
+        }
+        let held = match locals.get(name).cloned().or_else(|| self.global(name)).unwrap_or(Err(Reported))? {
+            Value::Function(held) => held,
+            _ if program.functions.contains_key(&**name) || ops::is_op(name, self.ops.b.registry()) => name.clone(),
+            other => {
+                let error = self.ops.wrong_kind("a function", &other, Place::whole(&call.function.span));
+                return Err(self.report(error));
+            }
+        };
+        let misfits =
+            program.functions.get(&*held).map_or_else(Diagnostics::new, |function| misfits(call, function, true));
+        if misfits.is_empty() {
+            return Ok(held);
+        }
+        misfits.into_iter().for_each(|error| _ = self.report(error));
+        Err(Reported)
+    }
+
     /// A call of something that is not a function of the model. Unknown names are reported by `resolve`.
-    fn call_op(&mut self, call: &Call, values: Vec<Eval<Value>>, expr: &Expr) -> Eval<Vec<Value>> {
+    fn call_op(&mut self, name: &Name, call: &Call, values: Vec<Eval<Value>>, expr: &Expr) -> Eval<Vec<Value>> {
         let values = values.into_iter().collect::<Eval<Vec<Value>>>()?;
         let given = call.given.iter().zip(values);
         let given = given
             .map(|(given, value)| ops::Given { name: given.name.as_ref().map(|keyword| keyword.name.clone()), value })
             .collect();
         let parts = call.given.iter().map(|given| &given.value).collect();
-        self.operate(expr.span, Some(call), parts, |ops, spans| ops.call(&call.function.name, given, spans))
+        self.operate(expr.span, Some(call), parts, |ops, spans| ops.call(name, given, spans))
     }
 
     /// The arguments of a call by name; `resolve` has checked the signature.
@@ -97,6 +123,7 @@ impl Elaborator<'_, '_> {
                     locals.insert(param.name.name.clone(), value);
                 }
                 Statement::For(each) => self.repeat(each, locals)?,
+                Statement::If(branch) => self.branch(branch, locals)?,
                 Statement::Output(names) => {
                     for name in names {
                         self.output(&name.name, name.span, locals);
@@ -128,12 +155,56 @@ impl Elaborator<'_, '_> {
     }
 
     fn repeat(&mut self, each: &For, locals: &mut Locals) -> Eval<()> {
-        let (from, to) = (self.int(&each.from, locals), self.int(&each.to, locals));
-        let (Ok(from), Ok(to)) = (from, to) else { return Ok(()) };
-        for counter in from..to {
-            self.step(each.variable.span)?;
-            locals.insert(each.variable.name.clone(), Ok(Value::int(counter)));
-            self.statements(&each.body, locals)?;
+        match &each.over {
+            Over::Range(from, to) => {
+                let (from, to) = (self.int(from, locals), self.int(to, locals));
+                let (Ok(from), Ok(to)) = (from, to) else { return Ok(()) };
+                (from..to).try_for_each(|counter| self.pass(each, Value::int(counter), locals))
+            }
+            Over::List(over) => match self.expr(over, locals) {
+                Ok(Value::List(list)) => list.items.iter().try_for_each(|item| self.pass(each, item.clone(), locals)),
+                Ok(other) => {
+                    self.wrong_kind("a list, or a range as `0..4`", &other, over);
+                    Ok(())
+                }
+                Err(Reported) => Ok(()),
+            },
+        }
+    }
+
+    /// One pass through the body of a loop. What it defines anew is not there after it.
+    fn pass(&mut self, each: &For, value: Value, locals: &mut Locals) -> Eval<()> {
+        self.step(each.variable.span)?;
+        let outside = locals.len();
+        locals.insert(each.variable.name.clone(), Ok(value));
+        self.statements(&each.body, locals)?;
+        locals.truncate(outside);
+        Ok(())
+    }
+
+    /// Runs the body that the conditions pick. What all bodies define is there after it.
+    fn branch(&mut self, branch: &If, locals: &mut Locals) -> Eval<()> {
+        let outside = locals.len();
+        let mut chosen = Some(&branch.otherwise);
+        for (condition, body) in &branch.arms {
+            self.step(condition.span)?;
+            match self.condition(condition, locals) {
+                Ok(true) => chosen = Some(body),
+                Ok(false) => continue,
+                Err(Reported) => chosen = None,
+            }
+            break;
+        }
+        if let Some(body) = chosen {
+            self.statements(body, locals)?;
+        }
+        let mut inside = locals.split_off(outside);
+        for name in branch.defined() {
+            let value = inside.swap_remove(name);
+            // Without a body to run, what it would have defined depends on the mistake.
+            if value.is_some() || chosen.is_none() {
+                locals.insert(name.clone(), value.unwrap_or(Err(Reported)));
+            }
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Arithmetic on numbers that are known while a model runs.
 
+use super::value::{List, MAX_LIST_ITEMS};
 use super::{Factors, Value};
 use crate::ast::{BinaryOp, Comparison};
 use halite_support::{Diagnostic, codes};
@@ -17,6 +18,9 @@ pub(super) fn binary(op: BinaryOp, left: &Value, right: &Value) -> Option<Result
             }))
         }
         (Value::Bool(x), Value::Bool(y)) => bools(op, *x, *y).map(Ok),
+        (Value::Text(x), Value::Text(y)) => same(op, x == y).map(Ok),
+        (Value::Type(x), Value::Type(y)) => same(op, x == y).map(Ok),
+        (Value::List(x), Value::List(y)) if op == BinaryOp::Add => Some(join(x, y)),
         _ => reals(op, left.as_real()?, right.as_real()?),
     }
 }
@@ -30,6 +34,8 @@ fn ints(op: BinaryOp, x: i64, y: i64) -> Option<Result<Value, Diagnostic>> {
         BinaryOp::Add => x.checked_add(y),
         BinaryOp::Subtract => x.checked_sub(y),
         BinaryOp::Multiply => x.checked_mul(y),
+        BinaryOp::Power if y < 0 => return reals(op, x as f64, y as f64),
+        BinaryOp::Power => u32::try_from(y).ok().and_then(|y| x.checked_pow(y)),
         BinaryOp::Divide | BinaryOp::Remainder if y == 0 => {
             return Some(Err(Diagnostic::error(codes::ARITHMETIC, format!("{x} is divided by zero"))));
         }
@@ -50,10 +56,34 @@ fn bools(op: BinaryOp, x: bool, y: bool) -> Option<Value> {
     Some(Value::Bool(match op {
         BinaryOp::Or => x || y,
         BinaryOp::And => x && y,
-        BinaryOp::Compare(Comparison::Equal) => x == y,
-        BinaryOp::Compare(Comparison::NotEqual) => x != y,
-        _ => return None,
+        _ => return same(op, x == y),
     }))
+}
+
+/// A comparison of what is equal or not and has no order.
+fn same(op: BinaryOp, equal: bool) -> Option<Value> {
+    match op {
+        BinaryOp::Compare(Comparison::Equal) => Some(Value::Bool(equal)),
+        BinaryOp::Compare(Comparison::NotEqual) => Some(Value::Bool(!equal)),
+        _ => None,
+    }
+}
+
+/// Whether two values are equal; `None` where they cannot be compared.
+pub(crate) fn equal(x: &Value, y: &Value) -> Option<bool> {
+    match binary(BinaryOp::Compare(Comparison::Equal), x, y)?.ok()? {
+        Value::Bool(equal) => Some(equal),
+        _ => None,
+    }
+}
+
+/// The items of two lists.
+fn join(x: &List, y: &List) -> Result<Value, Diagnostic> {
+    let items: Vec<Value> = x.items.iter().chain(&y.items).cloned().collect();
+    if items.len() > MAX_LIST_ITEMS {
+        return Err(Diagnostic::error(codes::LIMIT, format!("a list of more than {MAX_LIST_ITEMS} items")));
+    }
+    Value::list(items).ok_or_else(|| Diagnostic::bug("lists that are joined do not nest deeper"))
 }
 
 fn reals(op: BinaryOp, x: f64, y: f64) -> Option<Result<Value, Diagnostic>> {
@@ -61,6 +91,7 @@ fn reals(op: BinaryOp, x: f64, y: f64) -> Option<Result<Value, Diagnostic>> {
         BinaryOp::Add => x + y,
         BinaryOp::Subtract => x - y,
         BinaryOp::Multiply => x * y,
+        BinaryOp::Power => x.powf(y),
         BinaryOp::Divide => x / y,
         BinaryOp::Remainder => x.rem_euclid(y),
         BinaryOp::Compare(comparison) => return Some(Ok(Value::Bool(compare(comparison, &x, &y)))),

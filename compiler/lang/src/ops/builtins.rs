@@ -1,8 +1,11 @@
 //! The ops a model can call: builtins from one table, and the composites of the registry.
 
 mod dropout;
+mod einsum;
+mod lists;
 mod movement;
 mod numbers;
+mod positions;
 mod reductions;
 
 use super::{Ops, Part, Place, Spans, Value};
@@ -30,6 +33,10 @@ type Binary = fn(&mut Builder<'_>, Tensor, Tensor) -> Result<Tensor>;
 enum Run {
     /// Element by element on tensors, the function on numbers.
     Unary(Unary, fn(f64) -> f64),
+    /// The same where numbers become whole ones.
+    Rounded(Unary, fn(f64) -> f64),
+    /// Element by element on tensors alone.
+    Tensor(Unary),
     /// Element by element on two operands; the last function where whole numbers have a whole result.
     Binary(Binary, fn(f64, f64) -> f64, fn(i64, i64) -> Option<i64>),
     Reduce(Reduction),
@@ -75,6 +82,14 @@ const fn unary(name: &'static str, emit: Unary, number: fn(f64) -> f64) -> Built
     builtin(name, &["x"], 1, Run::Unary(emit, number))
 }
 
+const fn rounded(name: &'static str, emit: Unary, number: fn(f64) -> f64) -> Builtin {
+    builtin(name, &["x"], 1, Run::Rounded(emit, number))
+}
+
+const fn tensor(name: &'static str, emit: Unary) -> Builtin {
+    builtin(name, &["x"], 1, Run::Tensor(emit))
+}
+
 const fn binary(
     name: &'static str,
     emit: Binary,
@@ -90,19 +105,25 @@ const fn reduce(name: &'static str, reduction: Reduction) -> Builtin {
 
 static BUILTINS: &[Builtin] = &[
     unary("abs", |b, x| b.abs(x), f64::abs),
-    unary("ceil", |b, x| b.ceil(x), f64::ceil),
+    unary("cbrt", |b, x| b.cbrt(x), f64::cbrt),
+    rounded("ceil", |b, x| b.ceil(x), f64::ceil),
     unary("cos", |b, x| b.cosine(x), f64::cos),
     unary("exp", |b, x| b.exponential(x), f64::exp),
     unary("expm1", |b, x| b.exponential_minus_one(x), f64::exp_m1),
-    unary("floor", |b, x| b.floor(x), f64::floor),
+    tensor("erf", |b, x| b.erf(x)),
+    rounded("floor", |b, x| b.floor(x), f64::floor),
+    tensor("is_finite", |b, x| b.is_finite(x)),
     unary("log", |b, x| b.log(x), f64::ln),
     unary("log1p", |b, x| b.log_plus_one(x), f64::ln_1p),
-    unary("round", |b, x| b.round_nearest_even(x), f64::round_ties_even),
+    rounded("round", |b, x| b.round_nearest_even(x), f64::round_ties_even),
     unary("rsqrt", |b, x| b.rsqrt(x), |x| x.sqrt().recip()),
     unary("sigmoid", |b, x| b.logistic(x), |x| 1.0 / (1.0 + (-x).exp())),
+    tensor("sign", |b, x| b.sign(x)),
     unary("sin", |b, x| b.sine(x), f64::sin),
     unary("sqrt", |b, x| b.sqrt(x), f64::sqrt),
+    unary("tan", |b, x| b.tan(x), f64::tan),
     unary("tanh", |b, x| b.tanh(x), f64::tanh),
+    binary("atan2", |b, x, y| b.atan2(x, y), f64::atan2, |_, _| None),
     binary("maximum", |b, x, y| b.maximum(x, y), f64::max, |x, y| Some(x.max(y))),
     binary("minimum", |b, x, y| b.minimum(x, y), f64::min, |x, y| Some(x.min(y))),
     binary("power", |b, x, y| b.power(x, y), f64::powf, whole_power),
@@ -110,18 +131,56 @@ static BUILTINS: &[Builtin] = &[
     reduce("min", Reduction::Min),
     reduce("sum", Reduction::Sum),
     builtin("mean", &["x", "dims", "keep"], 1, Run::Other(reductions::mean)),
+    builtin("argmax", &["x", "dim"], 1, Run::Other(positions::argmax)),
+    builtin("argmin", &["x", "dim"], 1, Run::Other(positions::argmin)),
+    builtin("argsort", &["x", "dim", "descending"], 1, Run::Other(positions::argsort)),
     builtin("broadcast", &["x", "shape"], 2, Run::Other(movement::broadcast)),
+    builtin("clamp", &["x", "low", "high"], 3, Run::Other(movement::clamp)),
     builtin("concat", &["parts", "dim"], 1, Run::Other(movement::concat)),
     builtin("convert", &["x", "type"], 2, Run::Other(movement::convert)),
     builtin("dim", &["x", "dim"], 2, Run::Other(movement::dim)),
     builtin("dropout", &["x", "rate"], 2, Run::Other(dropout::dropout)),
+    builtin("einsum", &["equation", "x", "y"], 2, Run::Other(einsum::einsum)),
     builtin("full", &["shape", "value", "type"], 2, Run::Other(movement::full)),
+    builtin("gather", &["x", "indices", "dim"], 2, Run::Other(positions::gather)),
     builtin("iota", &["shape", "dim", "type"], 1, Run::Other(movement::iota)),
+    builtin("len", &["list"], 1, Run::Other(lists::len)),
+    builtin("one_hot", &["indices", "size", "type"], 2, Run::Other(positions::one_hot)),
+    builtin("pad", &["x", "widths", "value"], 2, Run::Other(movement::pad)),
     builtin("rank", &["x"], 1, Run::Other(movement::rank)),
     builtin("reshape", &["x", "shape"], 2, Run::Other(movement::reshape)),
+    builtin("reverse", &["x", "dims"], 1, Run::Other(movement::reverse)),
+    builtin("sort", &["x", "dim", "descending"], 1, Run::Other(positions::sort)),
     builtin("split", &["x", "parts", "dim"], 2, Run::Other(movement::split)),
+    builtin("stack", &["parts", "dim"], 1, Run::Other(lists::stack)),
+    builtin("take", &["x", "indices", "dim"], 2, Run::Other(positions::take)),
     builtin("transpose", &["x", "order"], 1, Run::Other(movement::transpose)),
     builtin("where", &["condition", "x", "y"], 3, Run::Other(movement::select)),
+];
+
+/// What other libraries call a builtin, a composite or an operator.
+static ELSEWHERE: &[(&str, &str)] = &[
+    ("arange", "iota"),
+    ("arg_max", "argmax"),
+    ("arg_min", "argmin"),
+    ("astype", "convert"),
+    ("broadcast_to", "broadcast"),
+    ("cast", "convert"),
+    ("cat", "concat"),
+    ("clip", "clamp"),
+    ("concatenate", "concat"),
+    ("expand", "broadcast"),
+    ("flip", "reverse"),
+    ("index_select", "take"),
+    ("matmul", "x @ y"),
+    ("ones", "full(shape, 1.0)"),
+    ("permute", "transpose"),
+    ("pow", "x ** y"),
+    ("swish", "silu"),
+    ("take_along_axis", "gather"),
+    ("topk", "top_k"),
+    ("view", "reshape"),
+    ("zeros", "full(shape, 0.0)"),
 ];
 
 fn find(name: &str) -> Option<&'static Builtin> {
@@ -129,14 +188,19 @@ fn find(name: &str) -> Option<&'static Builtin> {
 }
 
 /// Whether a builtin has this name.
-pub(crate) fn is_builtin(name: &str) -> bool {
+fn is_builtin(name: &str) -> bool {
     find(name).is_some()
+}
+
+/// Whether a builtin or a composite has this name.
+pub(crate) fn is_op(name: &str, registry: &Registry) -> bool {
+    is_builtin(name) || registry.composite(name).is_ok()
 }
 
 /// Why a function of a model cannot have this name, where an op has it.
 pub(crate) fn name_of_op(name: &str, registry: &Registry) -> Option<Diagnostic> {
     let message = || format!("`{name}` is the name of an op and cannot be defined again");
-    (is_builtin(name) || registry.composite(name).is_ok()).then(|| Diagnostic::error(codes::DUPLICATE, message()))
+    is_op(name, registry).then(|| Diagnostic::error(codes::DUPLICATE, message()))
 }
 
 /// The names of all that can be called: builtins, then composites.
@@ -152,6 +216,9 @@ pub(crate) fn unknown_op<'n>(
     place: Place<'_>,
 ) -> Diagnostic {
     let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no function or op is named `{name}`"));
+    if let Some((_, own)) = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == name) {
+        return place.mark(error, "unknown function").help(format!("here that is `{own}`"));
+    }
     let candidates: Vec<&str> = own.into_iter().chain(op_names(registry)).collect();
     suggest(place.mark(error, "unknown function"), name, candidates)
 }
@@ -163,6 +230,11 @@ impl Ops<'_> {
         let bound = bind(builtin, given, spans)?;
         match builtin.run {
             Run::Unary(emit, number) => self.unary(emit, number, &bound),
+            Run::Rounded(emit, number) => self.rounded(emit, number, &bound),
+            Run::Tensor(emit) => {
+                let x = self.tensor_of(bound.required(0))?;
+                self.emit_tensor(bound.whole, |b| emit(b, x)).map(|value| vec![value])
+            }
             Run::Binary(emit, number, whole) => self.pairwise(emit, number, whole, &bound),
             Run::Reduce(reduction) => reductions::reduce(self, reduction, &bound),
             Run::Other(run) => run(self, &bound),
@@ -247,7 +319,7 @@ fn to_attr(value: &Value) -> Option<Attr> {
             let int = |item: &Value| if let Value::Int(value, _) = item { Some(*value) } else { None };
             Attr::Ints(list.items.iter().map(int).collect::<Option<_>>()?)
         }
-        Value::Tensor(_) | Value::Absent(_) => return None,
+        Value::Tensor(_) | Value::Function(_) | Value::Absent(_) => return None,
     })
 }
 

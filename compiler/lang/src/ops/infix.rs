@@ -1,5 +1,6 @@
 //! Operators.
 
+use super::broadcast::{fit, joint};
 use super::{Ops, Part, Place, Spans, Value, arithmetic};
 use crate::ast::{BinaryOp, Comparison};
 use halite_ir::ops::{Direction, DotGeneral};
@@ -49,12 +50,14 @@ impl Ops<'_> {
         }
     }
 
-    /// A number takes the element type and shape of the tensor; a tensor of lower rank is repeated along the leading
-    /// dimensions of the other.
+    /// A number takes the element type and shape of the tensor; two tensors are repeated to the shape that they have in common.
     fn tensor_binary(&mut self, op: BinaryOp, left: At<'_>, right: At<'_>, whole: Place<'_>) -> Result<Value> {
         if op == BinaryOp::Matmul {
             let (x, y) = (self.tensor(left.0, left.1)?, self.tensor(right.0, right.1)?);
             return self.emit_tensor(whole, |b| matmul(b, x, y));
+        }
+        if let (BinaryOp::Power, (Value::Tensor(base), _), Some(exponent)) = (op, left, right.0.as_real()) {
+            return self.power(*base, exponent, whole);
         }
         let (x, y) = self.operands(left, right, whole)?;
         self.emit_tensor(whole, |b| match op {
@@ -63,11 +66,24 @@ impl Ops<'_> {
             BinaryOp::Add => b.add(x, y),
             BinaryOp::Subtract => b.subtract(x, y),
             BinaryOp::Multiply => b.multiply(x, y),
+            BinaryOp::Power => b.power(x, y),
             BinaryOp::Divide => b.divide(x, y),
             BinaryOp::Remainder => b.remainder(x, y),
             BinaryOp::Compare(comparison) => b.compare(x, y, direction(comparison)),
             BinaryOp::Matmul => matmul(b, x, y),
         })
+    }
+
+    /// A tensor to the power of a number. Small whole powers are products, whose derivatives are exact everywhere.
+    fn power(&mut self, x: Tensor, exponent: f64, whole: Place<'_>) -> Result<Value> {
+        if let Some(exponent) = small_power(exponent) {
+            return self.emit_tensor(whole, |b| product(b, x, exponent));
+        }
+        if exponent == 0.5 {
+            return self.emit_tensor(whole, |b| b.sqrt(x));
+        }
+        let exponent = self.fill_like(x, &Value::Real(exponent), whole)?;
+        self.emit_tensor(whole, |b| b.power(x, exponent))
     }
 
     /// Two operands as tensors of one shape.
@@ -106,28 +122,10 @@ impl Ops<'_> {
     }
 }
 
-/// Repeats the operand of lower rank along the leading dimensions of the other.
+/// Two tensors repeated to the shape that they have in common.
 fn align(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<(Tensor, Tensor)> {
-    let (rank_x, rank_y) = (b.ty(x).rank(), b.ty(y).rank());
-    if rank_x == rank_y && b.shape(x) != b.shape(y) {
-        let message = format!("`{}` and `{}` have different shapes", b.ty(x), b.ty(y));
-        return Err(Diagnostic::error(codes::SHAPE, message).help("repeat one with `broadcast(x, shape)`"));
-    }
-    if rank_x == rank_y {
-        return Ok((x, y));
-    }
-    if rank_x < rank_y { Ok((repeat_like(b, x, y)?, y)) } else { Ok((x, repeat_like(b, y, x)?)) }
-}
-
-fn repeat_like(b: &mut Builder<'_>, low: Tensor, high: Tensor) -> Result<Tensor> {
-    let shape = b.shape(high).clone();
-    let first = shape.rank() - b.ty(low).rank();
-    if b.shape(low)[..] != shape[first..] {
-        let message = format!("`{}` does not match the last dimensions of `{}`", b.ty(low), b.ty(high));
-        return Err(Diagnostic::error(codes::SHAPE, message).help("use `broadcast(x, shape)` or `reshape(x, shape)`"));
-    }
-    let dims: Dims = (first..shape.rank()).collect();
-    b.broadcast_in_dim(low, &dims, shape)
+    let shape = joint(b, x, y)?;
+    Ok((fit(b, x, &shape)?, fit(b, y, &shape)?))
 }
 
 /// The last dimension of `x` with the one before the last of `y`; leading dimensions of `y` are batch dimensions.
@@ -144,6 +142,29 @@ fn matmul(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<Tensor> {
     let contract = (Dims::from_slice(&[rank_x - 1]), Dims::from_slice(&[rank_y - 2]));
     let product = b.emit(DotGeneral { batch: (batch.clone(), batch), contract, accumulate }, &[x, y])?;
     b.convert(product, dtype)
+}
+
+/// A power that is written as products.
+fn small_power(exponent: f64) -> Option<u32> {
+    (1..=8).find(|&small| f64::from(small) == exponent)
+}
+
+/// `x` to this power, at least 1, by squaring.
+fn product(b: &mut Builder<'_>, x: Tensor, mut exponent: u32) -> Result<Tensor> {
+    let (mut square, mut result) = (x, None);
+    loop {
+        if exponent % 2 == 1 {
+            result = Some(match result {
+                Some(result) => b.multiply(result, square)?,
+                None => square,
+            });
+        }
+        exponent /= 2;
+        match result {
+            Some(result) if exponent == 0 => return Ok(result),
+            _ => square = b.multiply(square, square)?,
+        }
+    }
 }
 
 fn in_range(dtype: DType, value: i64) -> bool {

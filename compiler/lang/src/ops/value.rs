@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// How deep lists may nest.
 pub(crate) const MAX_LIST_DEPTH: usize = 8;
 
+/// How many items a list may be made to have by adding lists.
+pub(crate) const MAX_LIST_ITEMS: usize = 4096;
+
 /// A number, word or list known while the model runs, or a tensor of the module.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
@@ -21,6 +24,8 @@ pub(crate) enum Value {
     /// Names share it: a list is read far more often than it is made.
     List(Arc<List>),
     Tensor(Tensor),
+    /// A function of the model or an op, by its name.
+    Function(Name),
     /// An argument of `main` of this name that is not there: it may be handed on and returned, and nothing else.
     Absent(Name),
 }
@@ -71,8 +76,14 @@ impl Value {
             Value::Type(dtype) => format!("the element type `{dtype}`"),
             Value::List(list) => format!("a list of {}", list.items.len()),
             Value::Tensor(tensor) => format!("a tensor `{}`", b.ty(*tensor)),
+            Value::Function(name) => format!("the function `{name}`"),
             Value::Absent(name) => format!("`{name}`, which is not there"),
         }
+    }
+
+    /// The word that it is.
+    pub(crate) fn word(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
     }
 
     /// A whole or real number as a real one.

@@ -85,6 +85,11 @@ fn describe(rule: Rule) -> &'static str {
         Rule::causal | Rule::word_causal => "`causal`",
         Rule::param | Rule::word_param => "`param`",
         Rule::for_loop | Rule::word_for => "`for`",
+        Rule::branch => "`if`",
+        Rule::arm => "a word or number",
+        Rule::otherwise => "`else`",
+        Rule::arrow => "`=>`",
+        Rule::word_if => "`if`",
         Rule::output | Rule::word_output => "`output`",
         Rule::returns | Rule::word_return => "`return`",
         Rule::word_in => "`in`",
@@ -106,7 +111,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::open => "`(`",
         Rule::close => "`)`",
         Rule::close_list => "`]`",
-        Rule::open_block => "`{`",
+        Rule::open_block | Rule::block => "`{`",
         Rule::close_block => "`}`",
         Rule::index => "`[`",
         Rule::infix
@@ -116,6 +121,7 @@ fn describe(rule: Rule) -> &'static str {
         | Rule::add
         | Rule::subtract
         | Rule::multiply
+        | Rule::power
         | Rule::divide
         | Rule::remainder
         | Rule::matmul => "an operator",

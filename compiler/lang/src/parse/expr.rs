@@ -1,7 +1,7 @@
 //! Expressions, by precedence.
 
 use super::{Cx, Pair, Parts, Rule};
-use crate::ast::{BinaryOp, Call, Choice, Comparison, Expr, ExprKind, Given, ScopePart, Subscript};
+use crate::ast::{Arm, BinaryOp, Call, Choice, Comparison, Expr, ExprKind, Given, Match, Range, ScopePart, Subscript};
 use halite_support::{Diagnostic, Name, Result, Span, codes};
 use pest::pratt_parser::{Assoc, Op, PrattParser};
 use std::sync::LazyLock;
@@ -19,6 +19,7 @@ static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
         .op(infix(Rule::add) | infix(Rule::subtract))
         .op(infix(Rule::multiply) | infix(Rule::divide) | infix(Rule::remainder) | infix(Rule::matmul))
         .op(Op::prefix(Rule::negate))
+        .op(Op::infix(Rule::power, Assoc::Right))
 });
 
 /// The text between quotes.
@@ -89,6 +90,7 @@ impl Cx {
             Rule::text => ExprKind::Text(quoted(pair)),
             Rule::name => ExprKind::Name(text.into()),
             Rule::choice => ExprKind::Choice(Box::new(self.choice(pair)?)),
+            Rule::selection => ExprKind::Match(Box::new(self.selection(pair)?)),
             _ => ExprKind::Call(self.call(pair)?),
         };
         self.node(kind, span)
@@ -103,19 +105,51 @@ impl Cx {
 
     fn subscript(self, pair: Pair<'_>) -> Result<Subscript> {
         let mut parts = Parts::of(pair);
-        let from = parts.next_if(Rule::expr).map(|from| self.expr(from)).transpose()?;
+        let part = |parts: &mut Parts<'_>| parts.next_if(Rule::expr).map(|part| self.expr(part)).transpose();
+        let from = part(&mut parts)?;
         let colon = parts.next_if(Rule::colon);
-        let to = parts.next_if(Rule::expr).map(|to| self.expr(to)).transpose()?;
+        let to = part(&mut parts)?;
+        parts.next_if(Rule::colon);
+        let step = part(&mut parts)?;
         Ok(match (from, colon) {
             (Some(at), None) => Subscript::At(at),
-            (from, _) => Subscript::Range(from, to),
+            (from, _) => Subscript::Range(Range { from, to, step }),
         })
     }
 
     fn choice(self, pair: Pair<'_>) -> Result<Choice> {
         let mut parts = Parts::of(pair);
-        let mut part = || self.expr(parts.next());
-        Ok(Choice { condition: part()?, yes: part()?, no: part()? })
+        let mut arms = Vec::new();
+        loop {
+            let part = self.expr(parts.next())?;
+            match parts.next_if(Rule::expr) {
+                Some(value) => arms.push((part, self.expr(value)?)),
+                None => return Ok(Choice { arms, no: part }),
+            }
+        }
+    }
+
+    fn selection(self, pair: Pair<'_>) -> Result<Match> {
+        let mut parts = Parts::of(pair);
+        let subject = self.expr(parts.next())?;
+        let mut arms = Vec::new();
+        while let Some(arm) = parts.next_if(Rule::arm) {
+            arms.push(self.arm(arm)?);
+        }
+        let otherwise = parts.next_if(Rule::otherwise).map(|otherwise| self.expr(Parts::of(otherwise).next()));
+        Ok(Match { subject, arms, otherwise: otherwise.transpose()? })
+    }
+
+    fn arm(self, pair: Pair<'_>) -> Result<Arm> {
+        let mut parts = Parts::of(pair);
+        let mut patterns = Vec::new();
+        loop {
+            let part = parts.next();
+            match part.as_rule() {
+                Rule::expr => return Ok(Arm { patterns, value: self.expr(part)? }),
+                _ => patterns.push(self.primary(part)?),
+            }
+        }
     }
 
     fn call(self, pair: Pair<'_>) -> Result<Call> {
@@ -153,6 +187,7 @@ fn binary_op(op: &Pair<'_>) -> BinaryOp {
         Rule::add => BinaryOp::Add,
         Rule::subtract => BinaryOp::Subtract,
         Rule::multiply => BinaryOp::Multiply,
+        Rule::power => BinaryOp::Power,
         Rule::divide => BinaryOp::Divide,
         Rule::remainder => BinaryOp::Remainder,
         Rule::matmul => BinaryOp::Matmul,

@@ -1,13 +1,13 @@
 //! The walk over all expressions and statements that resolves names.
 
 use super::{Findings, Program, Used, is_ignored};
-use crate::ast::{Call, Expr, ExprKind, Function, Ident, Item, Statement};
+use crate::ast::{Call, Expr, ExprKind, Function, Ident, If, Item, Over, Statement};
 use crate::ops::{self, Place};
 use crate::suggest::suggest;
 use crate::type_word::type_word;
 use halite_ir::Registry;
 use halite_support::nearest::nearest;
-use halite_support::{Diagnostic, Name, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, Name, Span, codes};
 use indexmap::{IndexMap, IndexSet};
 
 /// Resolves every name and says which are used.
@@ -162,17 +162,42 @@ impl<'m> Walk<'_, 'm> {
                     self.define(&param.name, LocalKind::Param);
                 }
                 Statement::For(each) => {
-                    self.expr(&each.from);
-                    self.expr(&each.to);
+                    match &each.over {
+                        Over::Range(from, to) => [from, to].into_iter().for_each(|bound| self.expr(bound)),
+                        Over::List(list) => self.expr(list),
+                    }
                     let outside = self.locals.len();
                     self.define(&each.variable, LocalKind::Counter);
                     self.statements(&each.body);
                     let inside = self.locals.split_off(outside);
                     inside.into_iter().for_each(|(name, local)| self.leave(name, local));
                 }
+                Statement::If(branch) => self.branch(branch),
                 Statement::Output(names) => self.output(names),
             }
         }
+    }
+
+    /// What all bodies define is there after them.
+    fn branch(&mut self, branch: &'m If) {
+        branch.arms.iter().for_each(|(condition, _)| self.expr(condition));
+        let (outside, defined) = (self.locals.len(), branch.defined());
+        let mut kept: IndexMap<&'m str, Local> = IndexMap::new();
+        for body in branch.arms.iter().map(|(_, body)| body).chain([&branch.otherwise]) {
+            self.statements(body);
+            for (name, local) in self.locals.split_off(outside) {
+                if !defined.contains(&Name::from(name)) {
+                    self.leave(name, local);
+                    continue;
+                }
+                let known = kept.entry(name).or_insert(local);
+                known.read |= local.read;
+                if local.kind == LocalKind::Param {
+                    known.kind = local.kind;
+                }
+            }
+        }
+        self.locals.extend(kept);
     }
 
     fn output(&mut self, names: &'m [Ident]) {
@@ -185,15 +210,8 @@ impl<'m> Walk<'_, 'm> {
         }
     }
 
-    /// Defines or rebinds a local name.
+    /// Defines or rebinds a local name. It hides what is outside of functions.
     fn define(&mut self, name: &'m Ident, kind: LocalKind) {
-        if let Some(global) = self.program.globals.get(&*name.name) {
-            let what = if global.is_config { "a config key" } else { "a `let`" };
-            let message = format!("`{}` is {what} and cannot be defined again", name.name);
-            let error = Diagnostic::error(codes::DUPLICATE, message).at(name.span, "choose another name");
-            self.findings.errors.push(error.also(global.binding.name.span, "first here"));
-            self.used.globals.insert(self.program.globals.get_key_value(&*name.name).map_or("", |(name, _)| name));
-        }
         match self.locals.get_mut(&*name.name) {
             Some(local) if kind == LocalKind::Param || local.kind == LocalKind::Param => {
                 let first = local.span;
@@ -235,7 +253,9 @@ impl<'m> Walk<'_, 'm> {
             local.read = true;
         } else if let Some((&global, _)) = self.program.globals.get_key_value(name) {
             self.used.globals.insert(global);
-        } else if type_word(name).is_none() {
+        } else if let Some((&function, _)) = self.program.functions.get_key_value(name) {
+            self.used.calls.entry(self.function.unwrap_or_default()).or_default().push((function, span));
+        } else if type_word(name).is_none() && !ops::is_op(name, self.registry) {
             let candidates = self.locals.keys().copied().chain(self.program.globals.keys().copied());
             let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no `{name}` is defined here"));
             let meant = if self.suggests() { nearest(name, candidates) } else { None };
@@ -260,17 +280,29 @@ impl<'m> Walk<'_, 'm> {
 
     fn call(&mut self, call: &'m Call) {
         let name = &call.function;
-        if let Some((&own, function)) = self.program.functions.get_key_value(&*name.name) {
+        if self.is_value(&name.name) {
+            self.read(&name.name, name.span);
+            self.used.values.insert(name.span);
+        } else if let Some((&own, function)) = self.program.functions.get_key_value(&*name.name) {
             if let Some(caller) = self.function {
                 self.used.calls.entry(caller).or_default().push((own, name.span));
             }
             self.signature(call, function);
-        } else if !ops::is_builtin(&name.name) && self.registry.composite(&name.name).is_err() {
+        } else if !ops::is_op(&name.name, self.registry) {
             let suggests = self.suggests();
             let own = self.program.functions.keys().copied().filter(|_| suggests);
             let error = ops::unknown_op(&name.name, own, self.registry, Place::whole(&name.span));
             self.findings.errors.push(error);
             self.used.refused.insert(name.span);
+        }
+    }
+
+    /// Whether a name that is called is one that holds a function: an argument, or what is no function's name.
+    fn is_value(&self, name: &str) -> bool {
+        let is_function = self.program.functions.contains_key(name) || ops::is_op(name, self.registry);
+        match self.locals.get(name) {
+            Some(local) => local.kind == LocalKind::Argument || !is_function,
+            None => self.program.globals.contains_key(name) && !is_function,
         }
     }
 
@@ -282,45 +314,51 @@ impl<'m> Walk<'_, 'm> {
 
     /// Checks the arguments of a call of a function of the model.
     fn signature(&mut self, call: &Call, function: &Function) {
-        let mut given: Vec<bool> = vec![false; function.arguments.len()];
-        let mut errors = Vec::new();
-        let name = &function.name.name;
-        for (at, argument) in call.given.iter().enumerate() {
-            let found = match &argument.name {
-                None => (at < given.len()).then_some(at),
-                Some(keyword) => function.position(&keyword.name),
-            };
-            let span = argument.name.as_ref().map_or(argument.value.span, |keyword| keyword.span);
-            match (found, &argument.name) {
-                (Some(at), _) if !given[at] => given[at] = true,
-                (Some(at), _) => {
-                    let message = format!("argument `{}` of `{name}` is given twice", function.arguments[at].name.name);
-                    errors.push(Diagnostic::error(codes::CALL, message).at(span, "again here"));
-                }
-                (None, Some(keyword)) => {
-                    let message = format!("`{name}` has no argument `{}`", keyword.name);
-                    let error = Diagnostic::error(codes::CALL, message).at(span, "unknown argument");
-                    let suggests = self.suggests() && errors.len() < MAX_SUGGESTIONS;
-                    let known = function.arguments.iter().map(|own| &*own.name.name).filter(|_| suggests);
-                    errors.push(suggest(error, &keyword.name, known).also(function.name.span, "defined here"));
-                }
-                (None, None) => {
-                    let message = format!("`{name}` takes {} arguments, found {}", given.len(), call.given.len());
-                    let error = Diagnostic::error(codes::CALL, message).at(span, "one too many");
-                    errors.push(error.also(function.name.span, "defined here"));
-                    break;
-                }
-            }
-        }
-        let missing = function.arguments.iter().zip(&given).find(|(own, given)| own.default.is_none() && !**given);
-        if let (Some((own, _)), true) = (missing, errors.is_empty()) {
-            let message = format!("argument `{}` of `{name}` is missing", own.name.name);
-            let error = Diagnostic::error(codes::CALL, message).at(call.function.span, "in this call");
-            errors.push(error.also(own.name.span, "defined here"));
-        }
+        let mut errors = misfits(call, function, self.suggests());
         if !errors.is_empty() {
             self.used.refused.insert(call.function.span);
         }
         self.findings.errors.append(&mut errors);
     }
+}
+
+/// What of a call does not fit the arguments that a function of the model has; `suggests` says whether what was meant is looked for.
+pub(crate) fn misfits(call: &Call, function: &Function, suggests: bool) -> Diagnostics {
+    let mut given: Vec<bool> = vec![false; function.arguments.len()];
+    let mut errors = Diagnostics::new();
+    let name = &function.name.name;
+    for (at, argument) in call.given.iter().enumerate() {
+        let found = match &argument.name {
+            None => (at < given.len()).then_some(at),
+            Some(keyword) => function.position(&keyword.name),
+        };
+        let span = argument.name.as_ref().map_or(argument.value.span, |keyword| keyword.span);
+        match (found, &argument.name) {
+            (Some(at), _) if !given[at] => given[at] = true,
+            (Some(at), _) => {
+                let message = format!("argument `{}` of `{name}` is given twice", function.arguments[at].name.name);
+                errors.push(Diagnostic::error(codes::CALL, message).at(span, "again here"));
+            }
+            (None, Some(keyword)) => {
+                let message = format!("`{name}` has no argument `{}`", keyword.name);
+                let error = Diagnostic::error(codes::CALL, message).at(span, "unknown argument");
+                let suggests = suggests && errors.len() < MAX_SUGGESTIONS;
+                let known = function.arguments.iter().map(|own| &*own.name.name).filter(|_| suggests);
+                errors.push(suggest(error, &keyword.name, known).also(function.name.span, "defined here"));
+            }
+            (None, None) => {
+                let message = format!("`{name}` takes {} arguments, found {}", given.len(), call.given.len());
+                let error = Diagnostic::error(codes::CALL, message).at(span, "one too many");
+                errors.push(error.also(function.name.span, "defined here"));
+                break;
+            }
+        }
+    }
+    let missing = function.arguments.iter().zip(&given).find(|(own, given)| own.default.is_none() && !**given);
+    if let (Some((own, _)), true) = (missing, errors.is_empty()) {
+        let message = format!("argument `{}` of `{name}` is missing", own.name.name);
+        let error = Diagnostic::error(codes::CALL, message).at(call.function.span, "in this call");
+        errors.push(error.also(own.name.span, "defined here"));
+    }
+    errors
 }

@@ -203,12 +203,15 @@ impl Checker<'_> {
                         .at(entry.key, "a size of the step")
                         .help(format!("write `{name} = ...` at the top of the recipe, or `--set {name}=...`")),
                 );
-            } else if !matches!(entry.node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_)) {
+            } else if !matches!(entry.node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_) | Value::Text(_)) {
                 let (path, found) = (join(path, name), entry.node.describe());
                 self.mistakes.push(
-                    Diagnostic::error(codes::RECIPE_TYPE, format!("`{path}` is {found}, expected a number or boolean"))
-                        .at(entry.node.span, "not allowed here")
-                        .help("the configuration of a model holds numbers and booleans"),
+                    Diagnostic::error(
+                        codes::RECIPE_TYPE,
+                        format!("`{path}` is {found}, expected a number, a boolean or a word"),
+                    )
+                    .at(entry.node.span, "not allowed here")
+                    .help("the configuration of a model holds numbers, booleans and words"),
                 );
             } else if matches!(entry.node.value, Value::Real(value) if !value.is_finite()) {
                 let (path, found) = (join(path, name), entry.node.describe());

@@ -53,7 +53,7 @@ fn malformed(file: FileId, text: &str, what: &str) -> Diagnostic {
 
 /// A bare key that the recipe does not have is one of the model's configuration, if its value can be one.
 fn place<'t>(keys: Vec<PlacedKey<'t>>, node: &Node, known: &[Key]) -> Vec<PlacedKey<'t>> {
-    let is_setting = matches!(node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_));
+    let is_setting = matches!(node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_) | Value::Text(_));
     match keys[..] {
         [(key, span)] if is_setting && !names(known).contains(&key) => {
             vec![("model", span), ("config", span), (key, span)]

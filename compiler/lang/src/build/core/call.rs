@@ -2,7 +2,7 @@
 
 use super::{Core, Handle};
 use crate::build::{Argument, BinaryOp, Caller, Subscript};
-use crate::ops::{Given, Ops, Value, op_names};
+use crate::ops::{Given, Indexed, Ops, Value, op_names};
 use halite_support::{Diagnostic, Name, Result, codes};
 
 impl Core {
@@ -52,7 +52,10 @@ impl Core {
     /// Leading dimensions as the subscripts say, the others whole.
     pub fn slice(&mut self, x: Option<Handle>, subscripts: &[Subscript], caller: &Caller) -> Option<Handle> {
         self.operator(caller, [x.into()], |ops, [x]| match x {
-            Value::Tensor(tensor) => ops.slice(tensor, subscripts, &()),
+            Value::Tensor(tensor) => {
+                let subscripts: Vec<_> = subscripts.iter().copied().map(Indexed::By).collect();
+                ops.slice(tensor, &subscripts, &())
+            }
             other => Ok(other),
         })
     }

@@ -1,10 +1,12 @@
 //! Builtins that make, move or choose elements, and those that ask for sizes.
 
 use super::Bound;
+use crate::ops::broadcast::{fit, joint, repeat};
 use crate::ops::{Ops, Place, Value};
 use halite_ir::Value as Tensor;
+use halite_ir::ops::Pad;
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::{DType, Dims, Shape};
+use halite_tensor::{DType, Shape};
 
 type Cx<'a, 'r> = &'a mut Ops<'r>;
 
@@ -13,8 +15,13 @@ impl Ops<'_> {
         self.tensor(value, place)
     }
 
+    pub(super) fn tensors_of(&self, (parts, place): (&Value, Place<'_>)) -> Result<Vec<Tensor>> {
+        let Value::List(list) = parts else { return Err(self.wrong_kind("a list of tensors", parts, place)) };
+        list.items.iter().map(|part| self.tensor(part, place)).collect()
+    }
+
     /// One dimension below `rank`; the last one when left out.
-    fn one_dim(&self, given: Option<(&Value, Place<'_>)>, rank: usize, bound: &Bound<'_>) -> Result<usize> {
+    pub(super) fn one_dim(&self, given: Option<(&Value, Place<'_>)>, rank: usize, bound: &Bound<'_>) -> Result<usize> {
         match given {
             Some((value @ Value::Int(..), place)) => Ok(self.dims(value, rank, place)?[0]),
             Some((other, place)) => Err(self.wrong_kind("a dimension", other, place)),
@@ -23,7 +30,7 @@ impl Ops<'_> {
         }
     }
 
-    fn dtype_of(&self, given: Option<(&Value, Place<'_>)>, default: DType) -> Result<DType> {
+    pub(super) fn dtype_of(&self, given: Option<(&Value, Place<'_>)>, default: DType) -> Result<DType> {
         match given {
             Some((Value::Type(dtype), _)) => Ok(*dtype),
             Some((other, place)) => Err(self.wrong_kind("an element type", other, place)),
@@ -67,18 +74,11 @@ pub(super) fn broadcast(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>>
     let x = cx.tensor_of(bound.required(0))?;
     let (shape, place) = bound.required(1);
     let shape = cx.shape_of(shape, place)?;
-    let own = cx.b.shape(x).clone();
-    let first = shape.rank().checked_sub(own.rank());
-    let Some(first) = first.filter(|&first| own.iter().zip(&shape[first..]).all(|(&a, &b)| a == b || a == 1)) else {
-        let message = format!("`{}` cannot be repeated to shape {shape}", cx.b.ty(x));
-        return Err(bound.whole.mark(Diagnostic::error(codes::SHAPE, message), "here"));
-    };
-    let full: Vec<usize> = (0..own.rank()).filter(|&dim| own[dim] == shape[first + dim]).collect();
-    let squeezed: Shape = full.iter().map(|&dim| own[dim]).collect();
-    let dims: Dims = full.iter().map(|dim| first + dim).collect();
     cx.emit_tensor(bound.whole, |b| {
-        let x = if squeezed == own { x } else { b.reshape(x, squeezed)? };
-        b.broadcast_in_dim(x, &dims, shape)
+        repeat(b, x, &shape).unwrap_or_else(|| {
+            let message = format!("`{}` cannot be repeated to shape {shape}", b.ty(x));
+            Err(Diagnostic::error(codes::SHAPE, message))
+        })
     })
     .map(one)
 }
@@ -95,12 +95,59 @@ pub(super) fn transpose(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>>
 }
 
 pub(super) fn concat(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
-    let (parts, place) = bound.required(0);
-    let Value::List(list) = parts else { return Err(cx.wrong_kind("a list of tensors", parts, place)) };
-    let tensors = list.items.iter().map(|part| cx.tensor(part, place)).collect::<Result<Vec<_>>>()?;
+    let tensors = cx.tensors_of(bound.required(0))?;
     let rank = tensors.first().map_or(0, |&tensor| cx.b.ty(tensor).rank());
     let dim = cx.one_dim(bound.optional(1), rank, bound)?;
     cx.emit_tensor(bound.whole, |b| b.concatenate(&tensors, dim)).map(one)
+}
+
+/// Every element at least `low` and at most `high`, each a number or a scalar.
+pub(super) fn clamp(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    let dtype = cx.b.dtype(x);
+    let limit = |cx: Cx<'_, '_>, (value, place): (&Value, Place<'_>)| match value {
+        Value::Tensor(tensor) => Ok(*tensor),
+        number => cx.fill(dtype, Shape::scalar(), number, place),
+    };
+    let (low, high) = (limit(cx, bound.required(1))?, limit(cx, bound.required(2))?);
+    cx.emit_tensor(bound.whole, |b| b.clamp(low, x, high)).map(one)
+}
+
+/// Elements before and after those along each dimension, 0 when no value is given: `pad(x, [[0, 0], [1, 2]])`.
+pub(super) fn pad(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    let rank = cx.b.ty(x).rank();
+    let (widths, place) = bound.required(1);
+    let mut pad = Pad::none(rank);
+    let pairs = match widths {
+        Value::List(list) if list.items.len() == rank => &list.items,
+        other => return Err(cx.wrong_kind(&format!("a list of {rank} pairs, one for each dimension,"), other, place)),
+    };
+    for (dim, pair) in pairs.iter().enumerate() {
+        match cx.ints_of(pair, place.item(dim))?[..] {
+            [low, high] if low >= 0 && high >= 0 => (pad.low[dim], pad.high[dim]) = (low, high),
+            _ => return Err(cx.wrong_kind("a pair of numbers of at least 0", pair, place.item(dim))),
+        }
+    }
+    let sizes = cx.b.shape(x).iter().enumerate();
+    let sizes = sizes.map(|(dim, &size)| (size as i64).saturating_add(pad.low[dim]).saturating_add(pad.high[dim]));
+    cx.shape_of_sizes(&sizes.collect::<Vec<_>>(), place)?;
+    let (dtype, zero) = (cx.b.dtype(x), Value::int(0));
+    let (value, place) = bound.optional(2).unwrap_or((&zero, bound.whole));
+    let value = cx.fill(dtype, Shape::scalar(), value, place)?;
+    cx.emit_tensor(bound.whole, |b| b.emit(pad, &[x, value])).map(one)
+}
+
+/// Backwards along these dimensions, or all.
+pub(super) fn reverse(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    let rank = cx.b.ty(x).rank();
+    let mut dims = match bound.optional(1) {
+        Some((dims, place)) => cx.dims(dims, rank, place)?,
+        None => (0..rank).collect(),
+    };
+    dims.sort_unstable();
+    cx.emit_tensor(bound.whole, |b| b.reverse(x, &dims)).map(one)
 }
 
 /// Equal parts of one dimension.
@@ -152,8 +199,21 @@ pub(super) fn convert(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
 
 pub(super) fn select(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let condition = cx.tensor_of(bound.required(0))?;
-    let (x, y) = cx.operands(bound.required(1), bound.required(2), bound.whole)?;
-    cx.emit_tensor(bound.whole, |b| b.select(condition, x, y)).map(one)
+    let (left, right) = (bound.required(1), bound.required(2));
+    let (x, y) = match (left.0.as_real(), right.0.as_real()) {
+        (Some(_), Some(_)) => {
+            let is_whole = matches!((left.0, right.0), (Value::Int(..), Value::Int(..)));
+            let (dtype, shape) = (if is_whole { DType::S32 } else { cx.float }, cx.b.shape(condition).clone());
+            (cx.fill(dtype, shape.clone(), left.0, left.1)?, cx.fill(dtype, shape, right.0, right.1)?)
+        }
+        _ => cx.operands(left, right, bound.whole)?,
+    };
+    cx.emit_tensor(bound.whole, |b| {
+        let shape = joint(b, condition, x)?;
+        let (condition, x, y) = (fit(b, condition, &shape)?, fit(b, x, &shape)?, fit(b, y, &shape)?);
+        b.select(condition, x, y)
+    })
+    .map(one)
 }
 
 pub(super) fn dim(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {

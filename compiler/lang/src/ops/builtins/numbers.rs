@@ -2,7 +2,7 @@
 
 use super::{Binary, Bound, Unary};
 use crate::ops::{Ops, Value, arithmetic};
-use halite_support::Result;
+use halite_support::{Diagnostic, Result, codes};
 
 impl Ops<'_> {
     pub(super) fn unary(&mut self, emit: Unary, number: fn(f64) -> f64, bound: &Bound<'_>) -> Result<Vec<Value>> {
@@ -14,6 +14,22 @@ impl Ops<'_> {
             Some(x) => to_number(number(x), bound),
             None => Err(self.wrong_kind("a number or a tensor", x, place)),
         }
+    }
+
+    /// As [`unary`](Self::unary) with a function that gives whole numbers.
+    pub(super) fn rounded(&mut self, emit: Unary, number: fn(f64) -> f64, bound: &Bound<'_>) -> Result<Vec<Value>> {
+        let (x, place) = bound.required(0);
+        if matches!(x, Value::Int(..)) {
+            return Ok(vec![x.clone()]);
+        }
+        let Value::Real(real) = x else { return self.unary(emit, number, bound) };
+        let whole = number(*real);
+        // Whole numbers of this size are exact in both types.
+        if whole.abs() > (1i64 << 53) as f64 {
+            let error = Diagnostic::error(codes::ARITHMETIC, format!("{real:?} is too large to be made whole"));
+            return Err(place.mark(error, "here").help("choose a number of at most 2^53"));
+        }
+        Ok(vec![Value::int(whole as i64)])
     }
 
     pub(super) fn pairwise(

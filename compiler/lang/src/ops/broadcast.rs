@@ -1,0 +1,69 @@
+//! Tensors repeated to a shape, as NumPy does it: shapes are aligned at their last dimensions, and what is missing or of size 1
+//! is repeated.
+
+use super::elements;
+use halite_ir::{Builder, Value as Tensor};
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{Dims, Shape};
+
+/// What shapes of two tensors have in common.
+///
+/// # Errors
+/// When two sizes differ and none of them is 1, or there would be too many elements.
+pub(super) fn joint(b: &Builder<'_>, x: Tensor, y: Tensor) -> Result<Shape> {
+    let (long, short) = if b.ty(x).rank() < b.ty(y).rank() { (y, x) } else { (x, y) };
+    let mut shape = b.shape(long).clone();
+    let first = shape.rank() - b.ty(short).rank();
+    for (dim, &size) in b.shape(short).iter().enumerate() {
+        let joint = &mut shape[first + dim];
+        match (*joint, size) {
+            (_, 1) => {}
+            (1, size) => *joint = size,
+            (own, size) if own == size => {}
+            (own, size) => return Err(clash(b, [x, y], dim as i64 - b.ty(short).rank() as i64, [own, size])),
+        }
+    }
+    if elements(&shape).is_some() {
+        return Ok(shape);
+    }
+    let message = format!("`{}` and `{}` repeated to {shape} have too many elements", b.ty(x), b.ty(y));
+    Err(Diagnostic::error(codes::LIMIT, message))
+}
+
+/// Two sizes that do not go together, the first that of the tensor of more dimensions.
+fn clash(b: &Builder<'_>, [x, y]: [Tensor; 2], dim: i64, [long, short]: [usize; 2]) -> Diagnostic {
+    let (left, right) = if b.ty(x).rank() < b.ty(y).rank() { (short, long) } else { (long, short) };
+    let message = format!("`{}` and `{}` do not fit together: dimension {dim} is {left} and {right}", b.ty(x), b.ty(y));
+    let help = match is_prefix(b.shape(x), b.shape(y)) {
+        true => "shapes are aligned at their last dimensions: add one of size 1 with `reshape(x, shape)`",
+        false => "make the two equal or one of them 1, e.g. with `reshape(x, shape)` or a slice",
+    };
+    Diagnostic::error(codes::SHAPE, message).help(help)
+}
+
+/// Whether the shorter shape is the beginning of the other, which is what people mean who forget where shapes are aligned.
+fn is_prefix(x: &[usize], y: &[usize]) -> bool {
+    x.len() != y.len() && x.iter().zip(y).all(|(x, y)| x == y)
+}
+
+/// A tensor repeated to a shape; `None` where it cannot be.
+pub(super) fn repeat(b: &mut Builder<'_>, x: Tensor, shape: &Shape) -> Option<Result<Tensor>> {
+    let own = b.shape(x).clone();
+    let first = shape.rank().checked_sub(own.rank())?;
+    if own.iter().zip(&shape[first..]).any(|(&own, &size)| own != size && own != 1) {
+        return None;
+    }
+    let full: Vec<usize> = (0..own.rank()).filter(|&dim| own[dim] == shape[first + dim]).collect();
+    let squeezed: Shape = full.iter().map(|&dim| own[dim]).collect();
+    let dims: Dims = full.iter().map(|dim| first + dim).collect();
+    let x = if squeezed == own { Ok(x) } else { b.reshape(x, squeezed) };
+    Some(x.and_then(|x| b.broadcast_in_dim(x, &dims, shape.clone())))
+}
+
+/// The same of a shape that it is known to fit; one that it has already adds nothing.
+pub(super) fn fit(b: &mut Builder<'_>, x: Tensor, shape: &Shape) -> Result<Tensor> {
+    if b.shape(x) == shape {
+        return Ok(x);
+    }
+    repeat(b, x, shape).unwrap_or_else(|| Err(Diagnostic::bug("a tensor does not fit the shape that was made for it")))
+}
