@@ -54,6 +54,11 @@ fn ties(sample: &Sample) -> bool {
         && composite.attrs.get(&COPIES).is_ok_and(|copies| copies.iter().any(|&copies| copies > 1))
 }
 
+/// No gradient goes through it, whatever differences say.
+fn stops(sample: &Sample) -> bool {
+    matches!(&sample.op, Op::Composite(composite) if composite.name == "stop_gradient")
+}
+
 #[test]
 fn gradients_are_central_differences() {
     let registry = Registry::builtin();
@@ -63,7 +68,7 @@ fn gradients_are_central_differences() {
         if differentiable(&sample, &registry).is_empty() || refusal(&sample, &registry).is_some() {
             continue;
         }
-        if narrows(&sample) || ties(&sample) {
+        if narrows(&sample) || ties(&sample) || stops(&sample) {
             continue;
         }
         compared += 1;
@@ -91,6 +96,19 @@ fn a_narrowing_convert_passes_cotangents_on() -> Result<()> {
         tried += 1;
     }
     assert_eq!(tried, 3);
+    Ok(())
+}
+
+#[test]
+fn nothing_goes_through_a_stopped_gradient() -> Result<()> {
+    let registry = Registry::builtin();
+    let samples = samples(DType::F64, &registry);
+    let sample = samples.iter().find(|sample| stops(sample) && sample.args[0].ty.dtype().is_float());
+    let sample = sample.expect("it has a sample of floats");
+    let mut gradient = objective(sample, &registry, &[0])?;
+    run_passes("auto-diff", &mut gradient, &registry)?;
+    let found = run(&gradient, &registry, sample_inputs(sample, SEED))?[0][1].f64s();
+    assert!(!found.is_empty() && found.iter().all(|&ct| ct == 0.0), "{found:?}");
     Ok(())
 }
 

@@ -139,10 +139,10 @@ impl Builder {
         py: Python<'_>,
         name: &str,
         shape: &Bound<'_, PyAny>,
-        start: (String, f64),
+        start: (String, Vec<f64>),
         at: At,
     ) -> PyResult<Handle> {
-        let (shape, init) = (argument(shape)?, init(&start.0, start.1)?);
+        let (shape, init) = (argument(shape)?, init(&start.0, &start.1)?);
         self.tensor(py, &at, |core, at| core.param(name, shape, init, at))
     }
 
@@ -211,7 +211,7 @@ impl Builder {
         self.tensor(py, &at, |core, at| core.not(x.0.into(), at))
     }
 
-    /// Leading dimensions, each by its position, or by the first and the last one as a pair.
+    /// Leading dimensions, each by its position, or by the first, the last one and the step.
     fn slice(&mut self, py: Python<'_>, x: &Handle, parts: Vec<Part>, at: At) -> PyResult<Handle> {
         let parts: Vec<Subscript> = parts.into_iter().map(Subscript::from).collect();
         self.tensor(py, &at, |core, at| core.slice(x.0, &parts, at))
@@ -298,14 +298,15 @@ enum Part {
     #[pyo3(transparent)]
     At(i64),
     #[pyo3(transparent)]
-    Range((Option<i64>, Option<i64>)),
+    Range((Option<i64>, Option<i64>, Option<i64>)),
 }
 
 impl From<Part> for Subscript {
     fn from(part: Part) -> Self {
         match part {
             Part::At(position) => Self::At(position),
-            Part::Range((from, to)) => Self::Range(from, to),
+            Part::Range((from, to, None)) => Self::Range(from, to),
+            Part::Range((from, to, Some(step))) => Self::Stepped(from, to, step),
         }
     }
 }
@@ -316,6 +317,7 @@ fn operator(symbol: &str) -> PyResult<BinaryOp> {
         "-" => BinaryOp::Subtract,
         "*" => BinaryOp::Multiply,
         "/" => BinaryOp::Divide,
+        "**" => BinaryOp::Power,
         "%" => BinaryOp::Remainder,
         "@" => BinaryOp::Matmul,
         "&" => BinaryOp::And,

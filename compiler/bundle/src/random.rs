@@ -26,14 +26,23 @@ impl Stream {
         ((u128::from(self.bits(position)) * u128::from(limit)) >> 64) as u64
     }
 
+    /// A sample that is equally likely anywhere between 0 and 1.
+    pub fn unit(self, position: u64) -> f64 {
+        unit(self.bits(position))
+    }
+
     /// Two independent samples of the normal distribution with mean 0 and standard deviation 1, by the transformation
     /// of Box and Muller.
     pub fn normal_pair(self, position: u64) -> [f64; 2] {
-        let unit = |bits: u64| ((bits >> 11) as f64 + 0.5) * (-53f64).exp2();
         let radius = (-2.0 * unit(self.bits(2 * position)).ln()).sqrt();
         let (sine, cosine) = (std::f64::consts::TAU * unit(self.bits(2 * position + 1))).sin_cos();
         [radius * cosine, radius * sine]
     }
+}
+
+/// Of random bits a number between 0 and 1, neither included.
+fn unit(bits: u64) -> f64 {
+    ((bits >> 11) as f64 + 0.5) * (-53f64).exp2()
 }
 
 #[cfg(test)]

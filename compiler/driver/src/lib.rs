@@ -125,7 +125,7 @@ pub mod verify;
 pub mod model {
     pub use halite_lang::build::{
         Argument, BinaryOp, Call, Caller, Comparison, Init, ModelBuilder, SizeFactor, Subscript, Subscripts, Tensor,
-        core,
+        by_fan, core,
     };
     pub use halite_lang::{Elaborated, Options, Override, elaborate};
     pub use halite_recipe::ConfigValue;

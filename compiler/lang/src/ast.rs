@@ -101,13 +101,13 @@ pub(crate) struct Assign {
     pub(crate) value: Expr,
 }
 
-/// `param name: [shape] = init(argument)`
+/// `param name: [shape] = init(arguments)`
 #[derive(Debug)]
 pub(crate) struct Param {
     pub(crate) name: Ident,
     pub(crate) shape: Expr,
     pub(crate) init: Ident,
-    pub(crate) init_argument: Option<Expr>,
+    pub(crate) init_arguments: Vec<Expr>,
 }
 
 /// `for variable in from..to { body }`, or `in list`.
@@ -230,7 +230,7 @@ pub(crate) struct Arm {
 #[derive(Debug)]
 pub(crate) enum Subscript {
     At(Expr),
-    Range(Range),
+    Range(Box<Range>),
 }
 
 /// `from:to:step`
@@ -315,7 +315,8 @@ impl ExprKind {
                 for subscript in subscripts {
                     match subscript {
                         Subscript::At(at) => visit(at),
-                        Subscript::Range(Range { from, to, step }) => {
+                        Subscript::Range(range) => {
+                            let Range { from, to, step } = &**range;
                             from.iter().chain(to).chain(step).for_each(&mut visit);
                         }
                     }

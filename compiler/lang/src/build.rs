@@ -62,6 +62,7 @@ mod subscript;
 mod tensor;
 
 pub use crate::ast::{BinaryOp, Comparison};
+pub use crate::ops::by_fan;
 pub use argument::Argument;
 pub use call::Call;
 pub use caller::Caller;

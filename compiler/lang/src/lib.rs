@@ -23,8 +23,16 @@
 //! }
 //! ```
 //!
-//! What one configuration has and another lacks is chosen by `if condition { value } else { value }`. The condition is known
-//! while the model runs; the side that is not chosen does not run, so that its parameters do not exist.
+//! What one configuration has and another lacks is chosen by `if condition { value } else { value }`, by
+//! `match act { "gelu" => gelu(x), "silu", "swish" => silu(x) }`, or by `if condition { statements } else { statements }`. Conditions
+//! are known while the model runs; the side that is not chosen does not run, so that its parameters do not exist. What all sides of
+//! such statements define is there after them.
+//!
+//! Functions are values: `fn twice(f, x) { return f(f(x)) }` takes one of the model or an op by its name. Lists are joined by `+` and
+//! run over by `for x in list { .. }`. Names inside of functions hide those outside.
+//!
+//! Two tensors are repeated to one shape as in NumPy: shapes are aligned at their last dimensions, and what is missing or of size 1 is
+//! repeated. Subscripts are positions, ranges `from:to:step`, and one tensor of positions: `table[ids]`.
 //!
 //! Weights know what the sizes of their dimensions are products of, by the names of `config` keys and of `let`s outside functions:
 //! that of `param weight: [heads * head_dim, dim(x, -1)]` says `heads`, `head_dim` and whatever `x` was made with. Names travel with

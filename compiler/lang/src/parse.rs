@@ -196,8 +196,8 @@ impl Cx {
             Rule::param => {
                 let (name, shape) = (self.ident(parts.next()), self.list(parts.next())?);
                 let init = self.ident(parts.next());
-                let init_argument = parts.next_if(Rule::expr).map(|argument| self.expr(argument)).transpose()?;
-                Statement::Param(Param { name, shape, init, init_argument })
+                let init_arguments = parts.rest().map(|argument| self.expr(argument)).collect::<Result<_>>()?;
+                Statement::Param(Param { name, shape, init, init_arguments })
             }
             Rule::for_loop => {
                 let variable = self.ident(parts.next());

@@ -1,9 +1,9 @@
 //! What expressions and statements of a model compute, by the reference interpreter; expected values are those of NumPy.
 
-use halite_ir::{Interpreter, Registry};
+use halite_ir::{Interpreter, ParamRole, Registry};
 use halite_lang::{Options, elaborate};
 use halite_support::SourceMap;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, Init};
 
 /// The shape and the elements of `y` after these statements of `main`; `x` is `[[0, 1, 2], [3, 4, 5]]`, `t` the same as `s32`.
 fn y(body: &str) -> Result<(Vec<usize>, Vec<f64>), String> {
@@ -154,6 +154,48 @@ fn numbers_become_whole() {
     gives("y = full([round(0.25 * 8), ceil(0.2)], 1.0)", &[2, 1], &[1.0; 2]);
     gives("y = floor(x[0] / 2)", &[3], &[0.0, 0.0, 1.0]);
     refuses("y = full([floor(1e300)], 1.0)", "1e300 is too large to be made whole");
+}
+
+#[test]
+fn parameters_start_as_they_say() {
+    let start = |init: &str| {
+        let model = format!(
+            "model m {{ fn main(x: f32[4, 6]) {{ param w: [6] = {init}
+               return sum(x * w), sum(full([1], 1.0)) }} }}"
+        );
+        let file = SourceMap::new().add("model.hal", model.as_str());
+        let built = elaborate(file, &model, &Options::default(), &Registry::builtin());
+        let module = built.map_err(|errors| errors[0].message().to_owned())?.module;
+        let params = &module.entry().expect("it has a `main`").params;
+        let found = params.iter().find_map(|param| match &param.role {
+            ParamRole::Weight(info) => Some(info.init),
+            _ => None,
+        });
+        found.ok_or_else(|| "it has no weight".to_owned())
+    };
+    for (text, init) in [
+        ("zeros", Init::Zeros),
+        ("constant(2 / 4.0)", Init::Constant(0.5)),
+        ("normal(0.02)", Init::Normal { std: 0.02 }),
+        ("truncated_normal(0.02)", Init::TruncatedNormal { std: 0.02 }),
+        ("uniform(-1, 1)", Init::Uniform { low: -1.0, high: 1.0 }),
+        ("he_normal(dim(x, -1) * 3 - 10)", Init::Normal { std: 0.5 }),
+        ("he_uniform(6)", Init::Uniform { low: -1.0, high: 1.0 }),
+        ("lecun_normal(4)", Init::Normal { std: 0.5 }),
+        ("glorot_normal(3, 5)", Init::Normal { std: 0.5 }),
+        ("glorot_uniform(2, 4)", Init::Uniform { low: -1.0, high: 1.0 }),
+    ] {
+        assert_eq!(start(text), Ok(init), "{text}");
+    }
+    for (text, message) in [
+        ("normal", "`normal` is not an initial value written so"),
+        ("weight", "`weight` is not an initial value written so"),
+        ("uniform(1, 0)", "expected two finite numbers, the lower first, found `1.0 and 0.0`"),
+        ("he_normal(0)", "expected a standard deviation, found `inf`"),
+        ("constant(x)", "expected a number, found a tensor `f32[4,6]`"),
+    ] {
+        assert_eq!(start(text), Err(message.to_owned()), "{text}");
+    }
 }
 
 #[test]

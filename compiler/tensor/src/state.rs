@@ -3,8 +3,8 @@
 //! Kinds are open: whoever adds a piece of state to a training step names its kind, and says by a [`StateSpec`] all that
 //! others need to store, start, shard or convert it.
 
+use crate::init::Init;
 use halite_support::{Diagnostic, Name, Result, codes};
-use serde::{Deserialize, Serialize};
 
 /// The kind of the state that counts completed updates, `s32[]`.
 pub const STEP: &str = "step";
@@ -14,27 +14,6 @@ pub const ATTEMPTS: &str = "attempts";
 
 /// Words that are no kinds: what buffers hold that are no state, and elements of tensors in IR text.
 const RESERVED: [&str; 6] = ["batch", "weight", "inf", "nan", "true", "false"];
-
-/// How a weight, or state beside it, starts.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Init {
-    /// All zeros.
-    Zeros,
-    /// All ones.
-    Ones,
-    /// This value everywhere. In JSON `{"constant": <value>}`.
-    Constant(f64),
-    /// Independent normal samples of mean 0, keyed by seed, name of the weight and element. In JSON `{"normal": <std>}`.
-    #[serde(with = "f64")]
-    Normal {
-        /// Standard deviation.
-        std: f64,
-    },
-    /// As the weight does that the state belongs to, at the element type of the state. A weight that is narrower than such a
-    /// state starts as that state rounded to nearest. No weight itself starts so.
-    Weight,
-}
 
 /// One piece of training state besides the weights.
 #[derive(Clone, PartialEq, Debug)]
@@ -99,7 +78,7 @@ impl StateSpec {
             return Err(Diagnostic::error(codes::ATTRIBUTE, message)
                 .help("say which by `of`, or give it another start, such as `zeros`"));
         }
-        if *transient && matches!(init, Init::Weight | Init::Normal { .. }) {
+        if *transient && (*init == Init::Weight || init.is_random()) {
             let message = format!("transient state of the kind `{kind}` does not start from a constant");
             return Err(Diagnostic::error(codes::ATTRIBUTE, message)
                 .note("a saved state leaves it out, so that nothing but its description says how it starts anew")
@@ -112,21 +91,6 @@ impl StateSpec {
 #[cfg(test)]
 mod tests {
     use super::{Init, StateSpec};
-    use serde_json::{from_str, to_string};
-
-    #[test]
-    fn the_words_of_manifests_stay() {
-        let starts = [
-            (Init::Zeros, r#""zeros""#),
-            (Init::Ones, r#""ones""#),
-            (Init::Constant(3.5), r#"{"constant":3.5}"#),
-            (Init::Normal { std: 0.02 }, r#"{"normal":0.02}"#),
-            (Init::Weight, r#""weight""#),
-        ];
-        for (init, text) in starts {
-            assert_eq!((to_string(&init).unwrap().as_str(), from_str::<Init>(text).unwrap()), (text, init));
-        }
-    }
 
     #[test]
     fn parameters_are_named_after_kind_and_weight() {

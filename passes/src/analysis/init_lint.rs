@@ -12,7 +12,6 @@ use crate::framework::pattern::family;
 use branches::{Branch, Projection, Stream, Streams};
 use halite_ir::{Function, InferCx, Module, Registry, Value};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
-use halite_tensor::Init;
 use indexmap::IndexMap;
 use moments::Moments;
 
@@ -149,12 +148,10 @@ impl Lint<'_> {
     }
 }
 
-/// The standard deviation that a weight starts with, times what scales its product; `None` when it is not normal.
+/// The standard deviation that a weight starts with, times what scales its product; `None` when it starts from no samples.
 fn scale(projection: &Projection) -> Option<f64> {
-    match projection.init {
-        Init::Normal { std } => Some(std * projection.factor),
-        Init::Zeros | Init::Ones | Init::Constant(_) | Init::Weight => None,
-    }
+    let (_, std) = projection.init.moments().filter(|_| projection.init.is_random())?;
+    Some(std * projection.factor)
 }
 
 /// What a weight that a branch ends in should start with, when it starts with more: a share of the largest of the others

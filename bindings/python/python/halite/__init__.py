@@ -9,7 +9,20 @@ from .bundle import Bundle
 from .checks import check, inspect, install_plugin, verify
 from .errors import Diagnostic, Error, HaliteWarning, InternalError, Place
 from .history import Evaluation, History, Update
-from .initial import Init, constant, normal, ones, zeros
+from .initial import (
+    Init,
+    constant,
+    glorot_normal,
+    glorot_uniform,
+    he_normal,
+    he_uniform,
+    lecun_normal,
+    normal,
+    ones,
+    truncated_normal,
+    uniform,
+    zeros,
+)
 from .manifest import Manifest
 from .model import BuiltModel, Function, Model, Scope, Size, Tensor, size
 from .progress import Progress
@@ -52,8 +65,13 @@ __all__ = [
     "check",
     "compile",
     "constant",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
     "inspect",
     "install_plugin",
+    "lecun_normal",
     "load",
     "load_tensors",
     "normal",
@@ -62,6 +80,8 @@ __all__ = [
     "save_tensors",
     "size",
     "train",
+    "truncated_normal",
+    "uniform",
     "verify",
     "zeros",
 ]

@@ -33,7 +33,7 @@ __all__ = ["BuiltModel", "Function", "Model", "Scope", "Size", "Tensor", "size"]
 
 Number = bool | int | float
 Operand: TypeAlias = "Tensor | Number"
-Subscript: TypeAlias = "SupportsIndex | slice | EllipsisType | None"
+Subscript: TypeAlias = "SupportsIndex | slice | Tensor | EllipsisType | None"
 Subscripts: TypeAlias = "Subscript | tuple[Subscript, ...]"
 Shape: TypeAlias = Sequence[SupportsIndex]
 
@@ -67,9 +67,9 @@ class Tensor:
     It has the operators `+ - * / % **` with tensors and numbers on either side, `@`, comparisons, `&`, `|` and `~` on truth
     values and integers, and every builtin and composite as a method: `x.softmax(dim=-1)` is `m.call("softmax", x, dim=-1)`.
 
-    Two operands have one element type; a number takes that of the tensor. Of two tensors of different rank the lower is
-    repeated along the leading dimensions of the other; nothing else is repeated without `broadcast`. Dimensions are counted
-    from the end when negative.
+    Two operands have one element type; a number takes that of the tensor. Two tensors are repeated to one shape as in NumPy:
+    shapes are aligned at their last dimensions, and what is missing or of size 1 is repeated. Dimensions are counted from the end
+    when negative.
 
     A tensor is of one function, or of what is outside of all. Where it is used in a function inside of that, it is a further
     argument there; once its function has returned, using it is a mistake.
@@ -194,10 +194,10 @@ class Tensor:
         return self._binary("|", other, self)
 
     def __pow__(self, other: Operand) -> Tensor:
-        return self._one("power", other)
+        return self._binary("**", self, other)
 
     def __rpow__(self, other: Operand) -> Tensor:
-        return self._model._call("power", (other, self), {})  # type: ignore[no-any-return]
+        return self._binary("**", other, self)
 
     def __lt__(self, other: Operand) -> Tensor:
         return self._binary("<", self, other)
@@ -229,11 +229,22 @@ class Tensor:
         return self._one("abs")
 
     def __getitem__(self, subscripts: Subscripts) -> Tensor:
-        """Leading dimensions as the subscripts say: `x[0]`, `x[:, 1:-1]`, `x[..., -1]`, `x[:, None]`."""
+        """Leading dimensions as the subscripts say: `x[0]`, `x[:, 1:-1]`, `x[..., -1]`, `x[:, None]`, `x[::-1]`.
+
+        One of them may be a tensor of whole numbers: `table[ids]` has what these name in place of the dimension.
+        """
         if self._handle.poisoned:
             return self
         items = _whole(subscripts if isinstance(subscripts, tuple) else (subscripts,), self)
-        parts = [_part(item) for item in items if item is not None]
+        tensors = [item for item in items if isinstance(item, Tensor)]
+        if len(tensors) > 1:
+            raise TypeError("one subscript at most is a tensor: index by one after the other, `x[i][:, j]`")
+        if tensors:
+            at = next(at for at, item in enumerate(items) if isinstance(item, Tensor))
+            whole: list[Part] = [slice(None) if isinstance(item, Tensor) else item for item in items]
+            kept = sum(item is None or isinstance(item, slice) for item in whole[:at])
+            return self[tuple(whole)]._one("take", tensors[0], kept)
+        parts = [_part(item) for item in items if item is not None and not isinstance(item, Tensor)]
         sliced = Tensor(self._model, self._model._native.slice(self._handle, parts, place()))
         return sliced._expanded(items) if any(item is None for item in items) and not sliced._handle.poisoned else sliced
 
@@ -258,7 +269,7 @@ def _flat(sizes: tuple[Any, ...]) -> list[Any]:
     return list(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], list | tuple) else list(sizes)
 
 
-Part: TypeAlias = "SupportsIndex | slice | None"
+Part: TypeAlias = "SupportsIndex | slice | Tensor | None"
 
 
 def _whole(items: Sequence[Subscript], x: Tensor) -> list[Part]:
@@ -273,13 +284,11 @@ def _whole(items: Sequence[Subscript], x: Tensor) -> list[Part]:
     return parts
 
 
-def _part(item: SupportsIndex | slice) -> int | tuple[int | None, int | None]:
+def _part(item: SupportsIndex | slice) -> int | tuple[int | None, int | None, int | None]:
     if not isinstance(item, slice):
         return operator.index(item)
-    if item.step is not None and operator.index(item.step) != 1:
-        raise TypeError(f"a range has the step 1, found {item.step}")
-    start, stop = (end if end is None else operator.index(end) for end in (item.start, item.stop))
-    return start, stop
+    start, stop, step = (end if end is None else operator.index(end) for end in (item.start, item.stop, item.step))
+    return start, stop, step
 
 
 class Scope:
@@ -368,13 +377,13 @@ class Model:
         """A parameter in the element type of weights. The scopes around it prefix its name; full names differ."""
         if not isinstance(init, Init):
             raise TypeError(f"`init` is `{init!r}`, expected how it starts: `halite.normal(0.02)`, `halite.zeros`, `halite.ones`")
-        return Tensor(self, self._native.param(name, shape, (init.kind, init.value), place()))
+        return Tensor(self, self._native.param(name, shape, (init.kind, [float(number) for number in init.numbers]), place()))
 
     def output(self, name: str, value: Tensor) -> None:
         """Shows a tensor under a name: it becomes a result of the module `forward`."""
         self._native.output(name, value._handle, place())
 
-    def setting(self, name: str, value: Number) -> None:
+    def setting(self, name: str, value: Number | str) -> None:
         """Notes a setting of the model, which the manifest tells. Where a recipe states it too, the two must agree."""
         self._native.setting(name, value, place())
 

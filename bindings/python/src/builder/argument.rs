@@ -1,7 +1,7 @@
 //! What Python gives to operations.
 
 use super::Handle;
-use halite::model::{Argument, Init, SizeFactor};
+use halite::model::{Argument, Init, SizeFactor, by_fan};
 use halite::support::Name;
 use halite::support::nearest::suggestion;
 use halite::tensor::DType;
@@ -82,12 +82,7 @@ pub(super) fn dtype(name: &str) -> PyResult<DType> {
 }
 
 /// How a parameter starts.
-pub(super) fn init(kind: &str, value: f64) -> PyResult<Init> {
-    match kind {
-        "zeros" => Ok(Init::Zeros),
-        "ones" => Ok(Init::Ones),
-        "constant" => Ok(Init::Constant(value)),
-        "normal" => Ok(Init::Normal { std: value }),
-        other => Err(PyValueError::new_err(format!("a parameter does not start as `{other}`"))),
-    }
+pub(super) fn init(kind: &str, numbers: &[f64]) -> PyResult<Init> {
+    let init = Init::read(kind, numbers).or_else(|| by_fan(kind, numbers));
+    init.ok_or_else(|| PyValueError::new_err(format!("a parameter does not start as `{kind}` of {numbers:?}")))
 }

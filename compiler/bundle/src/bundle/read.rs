@@ -150,16 +150,16 @@ fn check_role(buffer: &Buffer) -> std::result::Result<(), String> {
 /// Weights are floats, and so is what starts as they do or from normal samples; the element type holds a constant.
 fn check_start(buffer: &Buffer) -> std::result::Result<(), String> {
     let Buffer { name, dtype, .. } = buffer;
-    match buffer.init() {
-        Some(Init::Normal { std }) if !std.is_finite() || std < 0.0 => {
-            return Err(format!("the buffer `{name}` starts from samples of the deviation {std}"));
-        }
-        Some(Init::Constant(value)) if !is_held(*dtype, value) => {
+    match (buffer.init(), buffer.init().and_then(Init::fault)) {
+        (Some(Init::Constant(value)), _) if !is_held(*dtype, value) => {
             return Err(format!("the buffer `{name}` starts at {value}, which is no number of `{dtype}`"));
+        }
+        (_, Some((expected, found))) => {
+            return Err(format!("the buffer `{name}` starts from {found}, expected {expected}"));
         }
         _ => {}
     }
-    let is_real = buffer.starts_as().is_some() || matches!(buffer.init(), Some(Init::Normal { .. }));
+    let is_real = buffer.starts_as().is_some() || buffer.init().is_some_and(Init::is_random);
     if dtype.is_float() || !is_real {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use super::cut::{Cut, Run};
 use crate::random::Stream;
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::{DType, HostTensor, Init, rounding};
+use halite_tensor::{DType, HostTensor, Init, TRUNCATED_AT, rounding};
 
 /// Elements that one thread fills at a time.
 const CHUNK: usize = 1 << 16;
@@ -23,8 +23,8 @@ pub(super) struct Filling {
 enum Values {
     /// The bytes of each.
     Equal(Vec<u8>),
-    /// Normal samples, with a stream for each tensor.
-    Normal { streams: Vec<Stream>, std: f64 },
+    /// Samples, with a stream for each tensor.
+    Sampled(Vec<Stream>),
 }
 
 impl Filling {
@@ -39,9 +39,8 @@ impl Filling {
             Init::Ones => equal(1.0),
             Init::Constant(value) => equal(value),
             Init::Weight => return Err(Diagnostic::bug(format!("`{name}` starts as no weight"))),
-            Init::Normal { std } => {
-                let streams = keys.iter().map(|key| Stream::new(self.seed, key)).collect();
-                Some(Values::Normal { streams, std })
+            Init::Normal { .. } | Init::TruncatedNormal { .. } | Init::Uniform { .. } => {
+                Some(Values::Sampled(keys.iter().map(|key| Stream::new(self.seed, key)).collect()))
             }
         };
         if let Some(values) = values {
@@ -84,18 +83,50 @@ impl Filling {
         match (run.tensor, values) {
             (None, _) => {}
             (Some(_), Values::Equal(value)) => elements.for_each(|element| element.copy_from_slice(value)),
-            (Some(tensor), Values::Normal { streams, std }) => {
-                let mut known = (usize::MAX, [0.0; 2]);
+            (Some(tensor), Values::Sampled(streams)) => {
+                let mut samples = Samples::new(streams[tensor]);
                 for (index, element) in elements.enumerate() {
-                    let position = run.first + index * run.step;
-                    if known.0 != position / 2 {
-                        known = (position / 2, streams[tensor].normal_pair(position as u64 / 2));
-                    }
-                    let sample = known.1[position % 2];
-                    write(self.dtype, element, rounding::round_to(self.through, std * sample));
+                    let sample = samples.at(self.init, run.first + index * run.step);
+                    write(self.dtype, element, rounding::round_to(self.through, sample));
                 }
             }
         }
+    }
+}
+
+/// Samples of one tensor by the position of the element.
+struct Samples {
+    stream: Stream,
+    /// The last pair of normal samples, with its number: they come in pairs, and elements mostly in order.
+    known: (usize, [f64; 2]),
+}
+
+impl Samples {
+    fn new(stream: Stream) -> Self {
+        Self { stream, known: (usize::MAX, [0.0; 2]) }
+    }
+
+    fn at(&mut self, init: Init, position: usize) -> f64 {
+        match init {
+            Init::Normal { std } => std * self.normal(position),
+            Init::TruncatedNormal { std } => std * self.truncated(position),
+            Init::Uniform { low, high } => low + (high - low) * self.stream.unit(position as u64),
+            Init::Zeros | Init::Ones | Init::Constant(_) | Init::Weight => 0.0,
+        }
+    }
+
+    fn normal(&mut self, position: usize) -> f64 {
+        if self.known.0 != position / 2 {
+            self.known = (position / 2, self.stream.normal_pair(position as u64 / 2));
+        }
+        self.known.1[position % 2]
+    }
+
+    /// Draws again what lies beyond: 4.6% of samples, so that as many draws as this all fail for none of 2^64 elements.
+    fn truncated(&mut self, position: usize) -> f64 {
+        let first = self.normal(position);
+        let again = (1..64u64).map(|draw| self.stream.normal_pair((position as u64 / 2) | draw << 56)[position % 2]);
+        std::iter::once(first).chain(again).find(|sample| sample.abs() <= TRUNCATED_AT).unwrap_or_default()
     }
 }
 

@@ -7,7 +7,11 @@ use crate::fixtures::{apart, packed, small};
 use halite_tensor::{StateSpec, rounding};
 
 fn samples(dtype: DType, std: f64, seed: u64, count: usize, threads: usize) -> HostTensor {
-    Filling { init: Init::Normal { std }, dtype, through: DType::F64, seed, threads }
+    samples_of(Init::Normal { std }, dtype, seed, count, threads)
+}
+
+fn samples_of(init: Init, dtype: DType, seed: u64, count: usize, threads: usize) -> HostTensor {
+    Filling { init, dtype, through: DType::F64, seed, threads }
         .part("w", &["w".to_owned()], &Cut::whole(&[count]))
         .unwrap()
 }
@@ -22,6 +26,25 @@ fn samples_are_normal() {
         assert!((found - expected).abs() < 0.01, "{found} is not {expected}");
     }
     assert!((moment(4) - 3.0).abs() < 0.05, "{}", moment(4));
+}
+
+/// Means and deviations are within six of the deviations that they have themselves over so many samples.
+#[test]
+fn other_samples_have_their_moments_and_ends() {
+    let count = 200_000;
+    for (init, low, high) in
+        [(Init::Uniform { low: -0.5, high: 1.5 }, -0.5, 1.5), (Init::TruncatedNormal { std: 0.25 }, -0.5, 0.5)]
+    {
+        let values = samples_of(init, DType::F64, 11, count, 2).f64s();
+        let (mean, std) = init.moments().unwrap();
+        let found = values.iter().sum::<f64>() / count as f64;
+        let variance = values.iter().map(|value| (value - found).powi(2)).sum::<f64>() / count as f64;
+        let bound = 6.0 * std / (count as f64).sqrt();
+        assert!((found - mean).abs() < bound && (variance.sqrt() - std).abs() < bound, "{init:?}: {found} {variance}");
+        let near = |end: f64| values.iter().any(|value| (value - end).abs() < 1e-3);
+        assert!(values.iter().all(|&value| low <= value && value <= high) && near(low) && near(high), "{init:?}");
+        assert_eq!(samples_of(init, DType::F32, 3, 70_003, 3), samples_of(init, DType::F32, 3, 70_003, 1));
+    }
 }
 
 #[test]
@@ -111,7 +134,8 @@ fn state_is_everything_but_the_batch() {
 
 #[test]
 fn a_tensor_that_memory_cannot_hold_is_refused() {
-    for init in [Init::Zeros, Init::Ones, Init::Normal { std: 1.0 }] {
+    let random = [Init::TruncatedNormal { std: 1.0 }, Init::Uniform { low: 0.0, high: 1.0 }];
+    for init in [Init::Zeros, Init::Ones, Init::Normal { std: 1.0 }].into_iter().chain(random) {
         let filling = Filling { init, dtype: DType::F32, through: DType::F64, seed: 0, threads: 1 };
         let error = filling.part("w", &[], &Cut::whole(&[1 << 30, 1 << 31])).unwrap_err();
         assert_eq!(error.message(), "there is no memory for `w`, which takes 9223372036854775808 bytes");
@@ -152,7 +176,10 @@ fn a_manifest_that_contradicts_itself_is_refused() {
             |buffer| buffer.role = BufferRole::Weight(Init::Normal { std: f64::INFINITY }),
             "samples of the deviation inf",
         ),
-        (|buffer| buffer.role = BufferRole::Weight(Init::Normal { std: -0.5 }), "samples of the deviation -0.5"),
+        (
+            |buffer| buffer.role = BufferRole::Weight(Init::Normal { std: -0.5 }),
+            "starts from -0.5, expected a standard deviation",
+        ),
         (
             |buffer| buffer.packing.as_mut().unwrap().ranks = 1 << 40,
             "`qkv` is packed for 1099511627776 ranks, at most 65536 can be",

@@ -4,7 +4,7 @@ use crate::source::Source;
 use halite_ir::{Attr, Function, Inst, LocTable, Module, Op, Param, ParamRole};
 use halite_recipe::{Places, Precision};
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::{DType, Init, rounding::turns_into};
+use halite_tensor::{DType, rounding::turns_into};
 use indexmap::IndexSet;
 
 /// The attribute of norms that is added to what they divide by.
@@ -50,7 +50,7 @@ fn norm(inst: &Inst, dtypes: &[DType], locs: &LocTable, places: &Places) -> Opti
 
 fn weight(param: &Param, dtype: DType) -> Option<Diagnostic> {
     let ParamRole::Weight(weight) = &param.role else { return None };
-    let Init::Normal { std } = weight.init else { return None };
+    let (_, std) = weight.init.moments().filter(|_| weight.init.is_random())?;
     let told = turns_into(dtype, std)?;
     let message = format!("`{}` starts with the deviation {std:?}, which is {told} in `{dtype}`", param.name);
     Some(Diagnostic::error(codes::CONFIG_VALUE, message).help("choose a number that this type holds"))

@@ -43,13 +43,9 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
 }
 
 fn print_init(init: Init) -> String {
-    match init {
-        Init::Zeros => "zeros".to_owned(),
-        Init::Ones => "ones".to_owned(),
-        Init::Constant(value) => format!("constant({})", print_real(value)),
-        Init::Normal { std } => format!("normal({})", print_real(std)),
-        Init::Weight => "weight".to_owned(),
-    }
+    let (word, numbers) = init.written();
+    let numbers: Vec<String> = numbers.into_iter().map(print_real).collect();
+    if numbers.is_empty() { word.to_owned() } else { format!("{word}({})", numbers.join(", ")) }
 }
 
 fn print_packing(packing: &Packing) -> String {
@@ -184,17 +180,17 @@ fn known_fields(fields: &[Field<'_>], known: &[&str]) -> Result<()> {
 }
 
 fn parse_init(field: &Field<'_>) -> Result<Init> {
-    let init = match &field.value {
-        Some(AttrText::Word("zeros")) => Some(Init::Zeros),
-        Some(AttrText::Word("ones")) => Some(Init::Ones),
-        Some(AttrText::Word("weight")) => Some(Init::Weight),
-        Some(AttrText::Applied("constant", text)) => parse_real(text).map(Init::Constant),
-        Some(AttrText::Applied("normal", text)) => parse_real(text).map(|std| Init::Normal { std }),
-        _ => None,
+    let (word, numbers) = match &field.value {
+        Some(AttrText::Word(word)) => (*word, Some(Vec::new())),
+        Some(AttrText::Applied(word, text)) => {
+            (*word, text.split(',').map(|number| parse_real(number.trim())).collect())
+        }
+        _ => ("", None),
     };
+    let init = numbers.and_then(|numbers: Vec<f64>| Init::read(word, &numbers));
     init.ok_or_else(|| {
         error(field, format!("`{}` is no initializer", field.text))
-            .help("write `zeros`, `ones`, `constant(<value>)`, `normal(<std>)` or, on state, `weight`")
+            .help(format!("write {}; on state also `weight`", Init::FORMS))
     })
 }
 

@@ -91,7 +91,7 @@ impl ModelBuilder {
     }
 
     /// Where `condition` holds the element of `x`, elsewhere that of `y`, whose type the result has. One of the two may be a
-    /// number; of two tensors that of lower rank is repeated along the leading dimensions of the other.
+    /// number; two tensors are repeated to one shape, as by operators.
     ///
     /// A mistake: a condition that is not `pred`, or neither a scalar nor of the shape of the result; `x` and `y` of
     /// different element types, or of shapes that do not align; two numbers.

@@ -91,6 +91,33 @@ methods! {
     minimum = "minimum" (other);
     /// This to the power of the other, element by element; floats or integers.
     power = "power" (other);
+    /// The Gauss error function of floats.
+    erf = "erf" ();
+    /// -1, 0 or 1, as the element is below, at or above 0.
+    sign = "sign" ();
+    /// `log(1 + exp(x))` of floats.
+    softplus = "softplus" ();
+    /// The same tensor, through which no gradient goes.
+    stop_gradient = "stop_gradient" ();
+    /// Every element at least the first and at most the second, each a number or a scalar.
+    clamp = "clamp" (low, high);
+    /// The position of the greatest element along a dimension, as `s32`, the first of equal ones.
+    argmax = "argmax" (dim);
+    /// The position of the least element along a dimension, as `s32`, the first of equal ones.
+    argmin = "argmin" (dim);
+    /// The elements along a dimension in increasing order.
+    sort = "sort" (dim);
+    /// The positions along a dimension of the elements in increasing order, as `s32`.
+    argsort = "argsort" (dim);
+    /// What these positions, whole numbers, name along a dimension, which the dimensions of `indices` take the place of. Positions
+    /// out of range are clamped.
+    take = "take" (indices, dim);
+    /// One element for each position, at the same place but for this dimension. Positions out of range are clamped.
+    gather = "gather" (indices, dim);
+    /// A further dimension, last, of `size` elements, which is 1 where it has the index that this tensor holds and 0 elsewhere.
+    one_hot = "one_hot" (size);
+    /// With its elements backwards along these dimensions.
+    reverse = "reverse" (dims);
     /// The greatest element along these dimensions, which are dropped. To keep them with size 1, here and in the other
     /// reductions: `m.call("max", [x]).attr("dims", dims).attr("keep", true)`. A dimension that is not there or named twice
     /// is a mistake.

@@ -14,9 +14,8 @@ use std::panic::Location;
 /// and the builtins of the model language as methods.
 ///
 /// **Two operands** have one element type, which the result has, too; comparisons give `pred`. A number takes the type of
-/// the tensor, which must be able to hold it. Of two tensors of different rank the lower is repeated along the leading
-/// dimensions of the other, whose last dimensions must be its own; of equal rank they have the same shape: nothing else is
-/// repeated without [`broadcast`](Self::broadcast). Arithmetic takes floats and integers.
+/// the tensor, which must be able to hold it. Two tensors are repeated to one shape as in NumPy: shapes are aligned at their
+/// last dimensions, and what is missing or of size 1 is repeated; other sizes must be equal. Arithmetic takes floats and integers.
 ///
 /// **Dimensions** are counted from the end when negative. Where several are taken, one number stands for a list of one.
 ///

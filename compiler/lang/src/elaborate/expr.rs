@@ -236,7 +236,8 @@ impl Elaborator<'_, '_> {
                 Value::Tensor(indices) => return Ok(ops::Indexed::Tensor(indices)),
                 other => return Err(self.wrong_kind("a whole number or a tensor of them", &other, at)),
             },
-            Subscript::Range(Range { from, to, step }) => {
+            Subscript::Range(range) => {
+                let Range { from, to, step } = &**range;
                 let mut bound = |bound: &Option<Expr>| bound.as_ref().map(|bound| self.int(bound, locals)).transpose();
                 let (from, to, step) = (bound(from), bound(to), bound(step));
                 match step? {

@@ -2,10 +2,10 @@
 
 use super::{Declaration, Elaborator, Eval, Locals, Reported};
 use crate::ast::{Argument, Assign, Call, Expr, For, Function, Given, If, Over, Param, Statement, Type};
-use crate::ops::{self, Named, Place, Sizes, Value, Weight, normal};
+use crate::ops::{self, Named, Place, Sizes, Value, Weight, initial};
 use crate::resolve::misfits;
 use halite_ir::TensorType;
-use halite_support::{Diagnostic, Diagnostics, Name, Span, codes};
+use halite_support::{Diagnostics, Name, Span, codes};
 use halite_tensor::Init;
 
 impl Elaborator<'_, '_> {
@@ -251,22 +251,14 @@ impl Elaborator<'_, '_> {
     }
 
     fn init(&mut self, param: &Param, locals: &Locals) -> Eval<Init> {
-        match (&*param.init.name, &param.init_argument) {
-            ("zeros", None) => Ok(Init::Zeros),
-            ("ones", None) => Ok(Init::Ones),
-            ("normal", Some(argument)) => {
-                let value = self.expr(argument, locals)?;
-                match value.as_real().and_then(normal) {
-                    Some(init) => Ok(init),
-                    None => Err(self.wrong_kind("a standard deviation", &value, argument)),
-                }
-            }
-            (word, _) => {
-                let message = format!("`{word}` is not an initial value written so");
-                let error = Diagnostic::error(codes::CALL, message).at(param.init.span, "here");
-                Err(self.report(error.help("write `zeros`, `ones` or `normal(std)`")))
-            }
+        let mut numbers = Vec::with_capacity(param.init_arguments.len());
+        for argument in &param.init_arguments {
+            let value = self.expr(argument, locals)?;
+            numbers.push(value.as_real().ok_or_else(|| self.wrong_kind("a number", &value, argument))?);
         }
+        let first = param.init_arguments.first().map_or(param.init.span, |argument| argument.span);
+        let (place, at) = (Place::whole(&param.init.span), Place::whole(&first));
+        self.check(initial(&param.init.name, &numbers, place, at))
     }
 
     /// Checks an argument against the type its function states.

@@ -4,7 +4,7 @@ use super::factors::dim_names;
 use super::{Ops, Place, Value, Weight, param};
 use halite_ir::{Builder, FuncResult, Function, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
-use halite_tensor::{Content, Init};
+use halite_tensor::Content;
 use indexmap::IndexMap;
 
 /// What the results of `main` are to be.
@@ -63,11 +63,6 @@ pub(crate) fn mask_role(name: &str, ty: &TensorType, place: Place<'_>) -> Result
     let message = format!("argument `{name}` is declared causal, but `{ty}` is no mask");
     let error = place.mark(Diagnostic::error(codes::CONTRACT, message), "declared here");
     Err(error.help("give it a type such as `pred[seq, seq]`"))
-}
-
-/// Normal samples of this standard deviation; `None` when it is not one.
-pub(crate) fn normal(std: f64) -> Option<Init> {
-    (std.is_finite() && std >= 0.0).then_some(Init::Normal { std })
 }
 
 /// Which values of the function being built the value `result` depends on, by index.

@@ -113,7 +113,7 @@ impl Cx {
         let step = part(&mut parts)?;
         Ok(match (from, colon) {
             (Some(at), None) => Subscript::At(at),
-            (from, _) => Subscript::Range(Range { from, to, step }),
+            (from, _) => Subscript::Range(Box::new(Range { from, to, step })),
         })
     }
 

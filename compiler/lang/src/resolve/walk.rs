@@ -158,7 +158,7 @@ impl<'m> Walk<'_, 'm> {
                 }
                 Statement::Param(param) => {
                     self.expr(&param.shape);
-                    param.init_argument.iter().for_each(|argument| self.expr(argument));
+                    param.init_arguments.iter().for_each(|argument| self.expr(argument));
                     self.define(&param.name, LocalKind::Param);
                 }
                 Statement::For(each) => {

@@ -16,11 +16,6 @@ const POINTS: usize = 41;
 const REACH: f64 = 6.0;
 
 impl Moments {
-    /// A number without chance.
-    pub(super) fn exact(mean: f64) -> Self {
-        Self { mean, var: 0.0 }
-    }
-
     /// From the first two moments; `None` when they are no finite numbers.
     pub(super) fn from_second(mean: f64, second: f64) -> Option<Self> {
         let var = (second - mean * mean).max(0.0);

@@ -7,7 +7,7 @@ use halite_ir::dims::FactorMap;
 use halite_ir::ops::Reduction;
 use halite_ir::{Attrs, Composite, EvalCx, Function, InferCx, Inst, Op, OpClass, Param, ParamRole, TensorType, Value};
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Init};
+use halite_tensor::{DType, HostTensor};
 use rustc_hash::FxHashMap;
 
 /// The moments of every value of a function at the first step; `None` where nothing is known.
@@ -22,13 +22,8 @@ pub(super) fn moments(infer: InferCx<'_>, function: &Function) -> Result<Vec<Opt
 /// How a parameter starts.
 fn at_start(param: &Param) -> Option<Moments> {
     let ParamRole::Weight(info) = &param.role else { return None };
-    match info.init {
-        Init::Zeros => Some(Moments::exact(0.0)),
-        Init::Ones => Some(Moments::exact(1.0)),
-        Init::Constant(value) => Some(Moments::exact(value)),
-        Init::Normal { std } => Some(Moments { mean: 0.0, var: std * std }),
-        Init::Weight => None,
-    }
+    let (mean, std) = info.init.moments()?;
+    Some(Moments { mean, var: std * std })
 }
 
 /// An op on operands of given moments, equal operands by the number of the first: layers repeat them.

@@ -14,7 +14,7 @@ use crate::framework::remark::Remark;
 use halite_ir::{Def, FuncId, Function, Module, Op, Param, ParamRole, TensorType, Value, WeightInfo};
 use halite_recipe::Precision;
 use halite_support::{Name, Result};
-use halite_tensor::{DType, Init, Packing, Part};
+use halite_tensor::{DType, Packing, Part};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
@@ -241,13 +241,8 @@ impl Planner<'_> {
     fn weight_key(&self, weight: usize) -> Key {
         let param = &self.entry.params[weight];
         let WeightInfo { init, decay, group, frozen, .. } = weight_info(param);
-        let init = match init {
-            Init::Zeros => [0, 0],
-            Init::Ones => [1, 0],
-            Init::Normal { std } => [2, std.to_bits()],
-            Init::Constant(value) => [3, value.to_bits()],
-            Init::Weight => [4, 0],
-        };
+        let (word, numbers) = init.written();
+        let init = (word, numbers.into_iter().map(f64::to_bits).collect());
         let parameter = self.exceptions(Subject::Parameter(&param.name));
         let dtype = self.entry.ty(param.value).dtype();
         Key { dtype, init, decay: decay.map(f64::to_bits), group, frozen, parameter, product: Vec::new() }
@@ -316,7 +311,7 @@ fn weight_info(param: &Param) -> WeightInfo {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     dtype: DType,
-    init: [u64; 2],
+    init: (&'static str, Vec<u64>),
     decay: Option<u64>,
     group: Option<Name>,
     frozen: bool,

@@ -3,7 +3,7 @@
 use super::value::not_finite;
 use super::{Core, Handle};
 use crate::build::{Argument, Caller, Init};
-use crate::ops::{Declared, Named, Part, Place, Sizes, Weight, mask_role, normal, stated};
+use crate::ops::{Declared, Named, Part, Place, Sizes, Weight, mask_role, stated};
 use halite_ir::{ParamRole, TensorType, Value as Id};
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Result, codes};
@@ -67,19 +67,15 @@ impl Core {
 
     fn check_init(&mut self, init: Init, caller: &Caller) -> Option<Init> {
         let error = |message: String, help| Diagnostic::error(codes::KIND, message).help(help);
-        let error = match init {
-            Init::Normal { std } if normal(std).is_none() => {
-                let message = format!("expected a standard deviation, found the real number `{std:?}`");
-                error(message, "write a standard deviation here")
-            }
-            Init::Constant(value) if !value.is_finite() => {
-                error(format!("expected a number to start from, found `{value:?}`"), "write a finite number here")
-            }
-            Init::Weight => {
+        let error = match init.fault() {
+            _ if init == Init::Weight => {
                 let message = "a weight starts as a weight, which only state can".to_owned();
-                error(message, "give it a start of its own, e.g. zeros")
+                error(message, "give it a start of its own, e.g. zeros".to_owned())
             }
-            Init::Zeros | Init::Ones | Init::Constant(_) | Init::Normal { .. } => return Some(init),
+            Some((expected, found)) => {
+                error(format!("expected {expected}, found `{found}`"), format!("write {expected} here"))
+            }
+            None => return Some(init),
         };
         self.report(error, caller);
         None

@@ -22,9 +22,8 @@ impl Equation {
         let (operands, result) = plain.split_once("->").ok_or("it has no `->` before the letters of the result")?;
         let letters = |part: &str| -> std::result::Result<Vec<char>, String> {
             let letters: Vec<char> = part.chars().collect();
-            match letters.iter().find(|letter| !letter.is_ascii_alphabetic()) {
-                Some(other) => return Err(format!("`{other}` is no letter")),
-                None => {}
+            if let Some(other) = letters.iter().find(|letter| !letter.is_ascii_alphabetic()) {
+                return Err(format!("`{other}` is no letter"));
             }
             let twice = letters.iter().enumerate().find(|(at, letter)| letters[..*at].contains(letter));
             twice.map_or(Ok(letters.clone()), |(_, letter)| Err(format!("`{letter}` stands twice in `{part}`")))
