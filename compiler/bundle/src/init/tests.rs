@@ -170,11 +170,11 @@ fn a_manifest_that_contradicts_itself_is_refused() {
         (|buffer| buffer.dtype = DType::S32, "the buffer `qkv` is `s32`, which is not a type of floats"),
         (
             |buffer| buffer.role = BufferRole::Weight(Init::Normal { std: f64::NAN }),
-            "`qkv` starts from samples of the deviation NaN",
+            "`qkv` starts from NaN, expected a standard deviation",
         ),
         (
             |buffer| buffer.role = BufferRole::Weight(Init::Normal { std: f64::INFINITY }),
-            "samples of the deviation inf",
+            "starts from inf, expected a standard deviation",
         ),
         (
             |buffer| buffer.role = BufferRole::Weight(Init::Normal { std: -0.5 }),

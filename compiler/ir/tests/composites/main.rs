@@ -380,9 +380,9 @@ fn every_composite_has_samples_whose_types_agree_with_the_decomposition() {
     }
 }
 
-/// What dithers is written after differentiation; a mask is a predicate.
-const WITHOUT_GRADIENT: [&str; 5] =
-    ["causal_mask", "coordinate_words", "random_bits", "stochastic_convert", "stream_words"];
+/// What dithers is written after differentiation; a mask is a predicate; what stops gradients has none, whatever differences say.
+const WITHOUT_GRADIENT: [&str; 6] =
+    ["causal_mask", "coordinate_words", "random_bits", "stochastic_convert", "stop_gradient", "stream_words"];
 
 /// Tied copies answer with the derivative by all of them, while differences move one.
 fn ties(sample: &Sample) -> bool {

@@ -118,12 +118,25 @@ fn product(
     };
     let dtype = b.dtype(*x);
     let accumulate = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
-    let batches = (dims(&batch, left), dims(&batch, right));
-    let contract = (dims(&summed, left), dims(&summed, right));
-    let value = b.emit(DotGeneral { batch: batches, contract, accumulate }, &[*x, *y])?;
+    let (x, left) = batch_first(b, *x, left, &batch)?;
+    let (y, right) = batch_first(b, *y, right, &batch)?;
+    let batches = (dims(&batch, &left), dims(&batch, &right));
+    let contract = (dims(&summed, &left), dims(&summed, &right));
+    let value = b.emit(DotGeneral { batch: batches, contract, accumulate }, &[x, y])?;
     let value = b.convert(value, dtype)?;
     let own = |of: &[char], other: &[char]| of.iter().copied().filter(|l| !other.contains(l)).collect::<Vec<_>>();
-    Ok(([batch, own(left, right), own(right, left)].concat(), value))
+    Ok(([batch.clone(), own(&left, &right), own(&right, &left)].concat(), value))
+}
+
+/// An operand with the dimensions of the batch first: where neither operand has, CPU XLA has no product of `bf16`.
+fn batch_first(b: &mut Builder<'_>, x: Tensor, letters: &[char], batch: &[char]) -> Result<(Tensor, Vec<char>)> {
+    let rest = letters.iter().copied().filter(|letter| !batch.contains(letter));
+    let ordered: Vec<char> = batch.iter().copied().chain(rest).collect();
+    if ordered == letters {
+        return Ok((x, ordered));
+    }
+    let order: Dims = ordered.iter().filter_map(|letter| letters.iter().position(|known| known == letter)).collect();
+    Ok((b.transpose(x, &order)?, ordered))
 }
 
 #[cfg(test)]
