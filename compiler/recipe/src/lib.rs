@@ -40,7 +40,9 @@ pub use accumulate::{Accumulate, Form};
 pub use checkpoint::CheckpointOptions;
 pub use config::ConfigValue;
 pub use data::{DataFormat, DataSource, DataTable, Documents, OnError, Pack, Part};
-pub use extension::{Extension, Section};
+pub use extension::{Extension, Section, keys};
+#[doc(hidden)]
+pub use halite_support::doc;
 pub use loss_scale::{DynamicLossScale, LossScale};
 pub use metrics::{MetricsOptions, REST};
 pub use no_extension::NoExtension;

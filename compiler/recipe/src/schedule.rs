@@ -1,6 +1,7 @@
 //! The learning rate over time.
 
-use crate::schema::{Key, Kind, Named, fill};
+use crate::Section;
+use crate::schema::{Key, Kind, fill};
 use crate::table;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use serde::de::DeserializeOwned;
@@ -28,9 +29,9 @@ impl Schedule {
     pub const COSINE: &'static str = "cosine";
 
     /// Adds the defaults of its shape to the shape's settings.
-    pub(crate) fn fill(&mut self, shapes: &[Named]) {
-        if let Some((_, keys)) = shapes.iter().find(|(name, _)| *name == self.shape) {
-            fill(&mut self.settings, keys);
+    pub(crate) fn fill(&mut self, shapes: &[&'static Section]) {
+        if let Some(shape) = shapes.iter().find(|shape| shape.name == self.shape) {
+            fill(&mut self.settings, shape.keys);
         }
     }
 
@@ -58,9 +59,9 @@ impl Schedule {
     }
 
     /// What the schema knows of it, given the shapes whose settings it may hold.
-    pub(crate) fn kind(shapes: &[Named]) -> Kind {
+    pub(crate) fn kind(shapes: &[&'static Section]) -> Kind {
         let mut keys: Vec<Key> = Self::KEYS.to_vec();
-        for key in shapes.iter().flat_map(|(_, keys)| *keys) {
+        for key in shapes.iter().flat_map(|shape| shape.keys) {
             if keys.iter().all(|known| known.name != key.name) {
                 // What only some shapes need is no mistake where the shape is not known.
                 keys.push(Key { required: key.required && shapes.len() == 1, ..key.clone() });
