@@ -4,32 +4,43 @@ use clap::{Arg, Command};
 use halite_reference::{Entry, Kind};
 
 /// An entry for each command, and one for the options that all take.
-pub(crate) fn entries(root: &Command) -> Vec<Entry> {
-    let mut entries = vec![entry(root, root.get_name())];
-    add(root, "", &mut entries);
+pub(crate) fn entries(mut root: Command) -> Vec<Entry> {
+    root.build();
+    let mut entries = vec![entry(&root, root.get_name(), true)];
+    add(&root, "", &mut entries);
     entries
+}
+
+/// The commands below one, without the help that clap adds to them.
+fn inner(command: &Command) -> impl Iterator<Item = &Command> {
+    let is_own =
+        |inner: &&Command| inner.get_name() != "help" || inner.get_arguments().any(|arg| arg.get_id() == "words");
+    command.get_subcommands().filter(is_own)
 }
 
 /// Adds the commands below one, each under its whole name.
 fn add(command: &Command, path: &str, entries: &mut Vec<Entry>) {
-    for inner in command.get_subcommands() {
+    for inner in inner(command) {
         let name = if path.is_empty() { inner.get_name().to_owned() } else { format!("{path} {}", inner.get_name()) };
-        entries.push(entry(inner, &name));
+        entries.push(entry(inner, &name, false));
         add(inner, &name, entries);
     }
 }
 
-fn entry(command: &Command, name: &str) -> Entry {
+/// An entry of a command. The options that all take stand in that of the program, of which `is_root` tells.
+fn entry(command: &Command, name: &str, is_root: bool) -> Entry {
     let summary = command.get_about().map(ToString::to_string).unwrap_or_default();
     let about = command.get_long_about().map_or_else(|| summary.clone(), ToString::to_string);
     let mut body = format!("{about}\n");
-    let is_own = |arg: &&Arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str());
+    let is_own = |arg: &&Arg| {
+        let is_said_once = arg.is_global_set() && !is_root;
+        !arg.is_hide_set() && !is_said_once && !["help", "version"].contains(&arg.get_id().as_str())
+    };
     let arguments: Vec<String> = command.get_arguments().filter(is_own).map(argument).collect();
     if !arguments.is_empty() {
         body.push_str(&format!("\nArguments:\n\n{}\n", arguments.join("\n")));
     }
-    let inner: Vec<String> = command
-        .get_subcommands()
+    let inner: Vec<String> = inner(command)
         .map(|inner| {
             let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
             format!("- `{}`: {}", inner.get_name(), about.trim_end_matches('.'))

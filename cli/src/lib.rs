@@ -186,7 +186,7 @@ pub fn command(session: &Session) -> clap::Command {
 /// # Errors
 /// As [`Reference::of`].
 pub fn reference(session: &Session) -> halite_support::Result<Reference> {
-    Reference::of(session, commands::entries(&command(session)))
+    Reference::of(session, commands::entries(command(session)))
 }
 
 /// Runs a command line, the name of the program first, in a session.

@@ -14,7 +14,7 @@ pub fn example_model(example: &str) -> String {
     let outputs: String = typed(example).map(|(name, _)| format!("    output {name}\n")).collect();
     format!(
         "model example {{\n  config {{ batch = 2 }}\n  fn main(x: f32[batch, 3], y: f32[batch, 3], ids: s32[batch]) {{\n{lines}{outputs}    \
-         return sum(x) + sum(y) + sum(convert(ids, f32)), 1.0\n  }}\n}}\n"
+         return sum(x) + sum(y) + sum(convert(ids, f32)), full([], 1)\n  }}\n}}\n"
     )
 }
 

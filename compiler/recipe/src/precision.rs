@@ -21,7 +21,7 @@ words! {
         Bf16Sr = "bf16-sr",
         /// Weights, moments and gradients in `bf16`, rounded to nearest: known to diverge (HLAT, section VI).
         Bf16 = "bf16",
-        /// As `mixed` with `f16` in the place of `bf16`, which needs a [`LossScale`](crate::LossScale).
+        /// As `mixed` with `f16` in the place of `bf16`, which needs a scale of the loss, `loss_scale`.
         Fp16 = "fp16",
         /// Everything in `f64`: for verification only, no accelerator takes it.
         Fp64 = "fp64",

@@ -16,7 +16,8 @@ table! {
         pub steps: u32 = 0,
         /// The floor as a share of the peak.
         pub floor: f64 as Kind::SHARE = 0.0,
-        /// How the rate falls. Which shapes there are, whoever compiles knows: `Extension::shapes`.
+        /// How the rate falls.
+        // Which shapes there are, whoever compiles knows: `Extension::shapes`.
         pub shape: String = Schedule::COSINE.to_owned(),
         ..
         /// The shape's own settings; those that are left out have its defaults, which are added where a recipe is read.

@@ -27,7 +27,6 @@ examples! {
     "E0802" "precision/accumulate";
     "E0813" "models/unread_input";
     "E0814" "ir/replicas";
-    "E0822" "flags/does_not_fit";
     "E0101" "models/unclosed_brace";
     "E0102" "recipes/wrong_version";
     "E0201" "ir/arity";
@@ -117,6 +116,7 @@ pub(crate) const WITHOUT: &[(&str, &str)] = &[
     ("E0719", "it needs several ranks"),
     ("E0720", "it needs Neuron devices"),
     ("E0731", "it needs a run that goes wrong"),
+    ("E0822", "it needs a model larger than a core"),
     ("E0901", "it is a bug"),
 ];
 

@@ -9,8 +9,8 @@ use halite_passes::{Kind as Need, PassInfo, Relation};
 /// A pass, the golden file that shows it, and the function to show.
 macro_rules! examples {
     ($($pass:literal: $file:literal @ $function:literal;)*) => {
-        const EXAMPLES: &[(&str, &str, &str)] =
-            &[$(($pass, include_str!(concat!("../../../tests/golden/opt/", $file, ".ir")), $function)),*];
+        const EXAMPLES: &[(&str, &str, &str, &str)] =
+            &[$(($pass, $file, include_str!(concat!("../../../tests/golden/opt/", $file, ".ir")), $function)),*];
     };
 }
 
@@ -42,7 +42,7 @@ examples! {
     "dispatch-dialect": "dispatch_dialect/activations" @ "silu";
     "expand-composites": "expand_composites" @ "activations";
     "inline": "inline" @ "main";
-    "annotate-rounding": "annotate_rounding" @ "activation";
+    "annotate-rounding": "annotate_rounding_switch" @ "main";
     "outline-layers": "outline_layers" @ "main";
     "combine-collectives": "combine_collectives" @ "read";
     "legalize": "legalize" @ "halve";
@@ -71,8 +71,10 @@ fn entry(info: &PassInfo) -> Entry {
     };
     body.push_str(&format!("\n- {needs}, {gives}\n- results: {}\n- {need}\n", relation(info.relation)));
     let example = EXAMPLES.iter().find(|(pass, ..)| *pass == &*info.name);
-    if let Some(golden) = example.and_then(|(_, text, name)| function(text, name)) {
-        body.push_str(&shown(&golden));
+    if let Some((_, file, text, name)) = example
+        && let Some(golden) = function(text, name)
+    {
+        body.push_str(&shown(&golden, file));
     }
     Entry::new(Kind::Pass, &*info.name, sentence(&info.summary), body)
 }
@@ -95,7 +97,7 @@ fn relation(relation: Relation) -> String {
     }
 }
 
-fn shown(golden: &Golden) -> String {
+fn shown(golden: &Golden, file: &str) -> String {
     let recipe = match golden.recipe.as_slice() {
         [] => String::new(),
         lines => format!("\nWith the recipe:\n\n{}\n", fenced("toml", &lines.join("\n"))),
@@ -103,9 +105,24 @@ fn shown(golden: &Golden) -> String {
     let before = fenced("text", &golden.before);
     let said: Vec<String> = golden.said.iter().map(|said| format!("- {said}")).collect();
     let after = match (golden.after.is_empty(), said.is_empty()) {
-        (false, true) => format!("\nAfter `{}`:\n\n{}\n", golden.passes, fenced("text", &golden.after)),
+        (false, true) => {
+            format!("\nAfter `{}`:\n\n{}\n", golden.passes, fenced("text", &beginning(&golden.after, file)))
+        }
         (_, false) => format!("\n`{}` says:\n\n{}\n", golden.passes, said.join("\n")),
         (true, true) => String::new(),
     };
     format!("{recipe}\nBefore:\n\n{before}\n{after}")
+}
+
+/// The most lines that are shown of what comes out.
+const LINES: usize = 60;
+
+/// A program, or its beginning where it is long.
+fn beginning(program: &str, file: &str) -> String {
+    let count = program.lines().count();
+    if count <= LINES {
+        return program.to_owned();
+    }
+    let shown: Vec<&str> = program.lines().take(LINES).collect();
+    format!("{}\n// and {} lines more, in tests/golden/opt/{file}.ir", shown.join("\n"), count - LINES)
 }

@@ -14,7 +14,7 @@ pub(crate) fn entries(session: &Session) -> Vec<Entry> {
     let targets: Vec<String> =
         extension.targets.variants().map(|variant| format!("- `{}`: {}", variant.name, variant.summary)).collect();
     if let Some(target) = collector.entries.iter_mut().find(|entry| entry.name == "target") {
-        target.body.push_str(&format!("\n\n{}", targets.join("\n")));
+        target.body.push_str(&format!("\n{}\n", targets.join("\n")));
     }
     collector.entries
 }
@@ -90,7 +90,7 @@ impl Collector {
         if entry.name == "schedule.shape" {
             let shapes: Vec<String> =
                 self.shapes.iter().map(|shape| format!("- `{}`: {}", shape.name, shape.about)).collect();
-            entry.body.push_str(&format!("\n\n{}", shapes.join("\n")));
+            entry.body.push_str(&format!("\n{}\n", shapes.join("\n")));
         }
         self.entries.push(entry);
         if let Some((is_list, keys)) = inner(&key.kind) {
@@ -137,7 +137,7 @@ fn entry(key: &Key, path: &Path, shape: Option<&str>) -> Entry {
     if !meanings.is_empty() {
         body.push_str(&format!("\nThe words mean:\n\n{}\n", meanings.join("\n")));
     }
-    if let Some(example) = example(key, path, default.as_ref()) {
+    if let Some(example) = example(key, path, default.as_ref(), shape) {
         body.push_str(&format!("\n{}\n", fenced("toml", &example)));
     }
     Entry::new(Kind::Recipe, path.key(key.name), first_sentence(&doc), body)
@@ -153,8 +153,8 @@ fn takes(kind: &Takes) -> String {
     }
 }
 
-/// The key with its default, or with a value that it could have.
-fn example(key: &Key, path: &Path, default: Option<&toml::Value>) -> Option<String> {
+/// The key with its default, or with a value that it could have, beside the shape of schedules whose it is.
+fn example(key: &Key, path: &Path, default: Option<&toml::Value>, shape: Option<&str>) -> Option<String> {
     if path.in_list || path.tables.iter().any(|table| table.starts_with('<')) {
         return None;
     }
@@ -163,9 +163,14 @@ fn example(key: &Key, path: &Path, default: Option<&toml::Value>) -> Option<Stri
         (_, Takes::Bool) => "true".to_owned(),
         (_, Takes::Whole(least, _) | Takes::WholeOrTable(least, ..)) => (*least).max(1).to_string(),
         (_, Takes::Real(_)) => "0.5".to_owned(),
-        (_, Takes::Word(words) | Takes::WordOrTable(words, _)) => format!("\"{}\"", words.first()?),
+        (Some(toml::Value::Table(table)), Takes::WordOrTable(words, _)) => {
+            let is_word = |value: &&toml::Value| value.as_str().is_some_and(|text| words.contains(&text));
+            table.values().find(is_word)?.to_string()
+        }
+        (_, Takes::Word(words)) => format!("\"{}\"", words.first()?),
         _ => return None,
     };
-    let line = format!("{} = {value}", key.name);
+    let shape = shape.map_or_else(String::new, |shape| format!("shape = \"{shape}\"\n"));
+    let line = format!("{shape}{} = {value}", key.name);
     Some(if path.tables.is_empty() { line } else { format!("[{}]\n{line}", path.tables.join(".")) })
 }

@@ -16,7 +16,9 @@ pub(super) fn page(reference: &Reference) -> String {
 
 fn kind_section(reference: &Reference, kind: Kind) -> String {
     let entries: String = reference.of_kind(kind).map(article).collect();
-    format!("<section>\n<h2>{}</h2>\n{entries}</section>\n", kind.title())
+    let opening =
+        if kind.opening().is_empty() { String::new() } else { format!("<p>{}</p>\n", inline(kind.opening())) };
+    format!("<section>\n<h2>{}</h2>\n{opening}{entries}</section>\n", kind.title())
 }
 
 /// An entry that opens at a click. What it is found by beside its name stands in `data-words`.

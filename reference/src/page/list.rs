@@ -5,7 +5,8 @@ use crate::reference::Reference;
 
 /// All entries of a kind: their names with a line each, then all that there is to say of them.
 pub(super) fn page(reference: &Reference, kind: Kind) -> String {
-    let mut text = format!("# {}\n\nMade from the code; `halite help NAME` shows one of them.\n\n", kind.title());
+    let made = "Made from the code; `halite help NAME` shows one of them.";
+    let mut text = format!("# {}\n\n{}\n\n{made}\n\n", kind.title(), kind.opening());
     for entry in reference.of_kind(kind) {
         text.push_str(&format!("- [`{}`](#{}): {}\n", entry.name, entry.anchor(), entry.summary));
     }

@@ -22,7 +22,7 @@ fn pages_are_current() {
     }
     assert!(
         stale.is_empty(),
-        "{}\nHALITE_BLESS=1 cargo test -p halite-tests --test reference accepts this",
+        "{}\nHALITE_BLESS=1 cargo test -p halite-cli --test reference accepts this",
         stale.join("\n")
     );
 }
