@@ -6,6 +6,7 @@ mod complete;
 mod examples;
 mod found;
 mod pages;
+mod program;
 
 use halite::Session;
 use halite_reference::{Entry, Kind, Reference};

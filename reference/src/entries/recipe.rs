@@ -140,7 +140,10 @@ fn entry(key: &Key, path: &Path, shape: Option<&str>) -> Entry {
     if let Some(example) = example(key, path, default.as_ref(), shape) {
         body.push_str(&format!("\n{}\n", fenced("toml", &example)));
     }
-    Entry::new(Kind::Recipe, path.key(key.name), first_sentence(&doc), body)
+    let name = path.key(key.name);
+    // What all rules have is called after one of them elsewhere.
+    let elsewhere: Vec<&str> = halite_recipe::other_names(&name.replace("<rule>", "adamw")).collect();
+    Entry::new(Kind::Recipe, name, first_sentence(&doc), body).with_aliases(elsewhere)
 }
 
 /// What a key takes; a table has entries of its own.

@@ -9,6 +9,7 @@ use super::{Ops, Part, Place, Spans, Value};
 use crate::suggest::suggest;
 use halite_ir::ops::Reduction;
 use halite_ir::{Attr, Builder, Real, Registry, Value as Tensor};
+use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Result, codes};
 use numbers::whole_power;
 
@@ -204,12 +205,12 @@ static BUILTINS: &[Builtin] = &[
         &[],
     ),
     binary("maximum", |b, x, y| b.maximum(x, y), f64::max, |x, y| Some(x.max(y))).is(
-        "The larger of two elements, or of two numbers. One of the operands may be a number, or have sizes of 1 that are repeated.",
+        "The larger of two elements, or of two numbers. One of the operands may be a number, or lack dimensions in front.",
         "a = maximum(x, 0)  // f32[2, 3]\nb = maximum(x, y)  // f32[2, 3]",
         &["larger"],
     ),
     binary("minimum", |b, x, y| b.minimum(x, y), f64::min, |x, y| Some(x.min(y))).is(
-        "The smaller of two elements, or of two numbers. One of the operands may be a number, or have sizes of 1 that are repeated.",
+        "The smaller of two elements, or of two numbers. One of the operands may be a number, or lack dimensions in front.",
         "a = minimum(x, y)  // f32[2, 3]",
         &["smaller"],
     ),
@@ -328,8 +329,14 @@ pub(crate) fn unknown_op<'n>(
     place: Place<'_>,
 ) -> Diagnostic {
     let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no function or op is named `{name}`"));
-    let candidates: Vec<&str> = own.into_iter().chain(op_names(registry)).collect();
-    suggest(place.mark(error, "unknown function"), name, candidates)
+    let error = place.mark(error, "unknown function");
+    match nearest(name, own.into_iter().chain(op_names(registry))) {
+        Some(near) if op_names(registry).any(|op| op == near) => {
+            error.help(format!("did you mean `{near}`? `halite help {near}` describes it"))
+        }
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None => error.help(format!("define it, or see what `halite help {name}` finds")),
+    }
 }
 
 impl Ops<'_> {
