@@ -1,6 +1,6 @@
 //! What recipes may name and this crate does not know.
 
-use crate::schema::{Key, Kind, optional};
+use crate::schema::{Key, Kind, Named, optional};
 use crate::{Optimizer, Recipe, Schedule};
 use halite_support::Diagnostics;
 
@@ -39,9 +39,9 @@ pub struct Section {
 
 /// The keys of a recipe with all that others add. Those of the schedule are those of all shapes, or of the one that is given.
 pub fn keys(extension: &dyn Extension, shape: Option<&str>) -> Vec<Key> {
-    let (rules, mut shapes) = (extension.rules(), extension.shapes());
-    if shapes.iter().any(|section| Some(section.name) == shape) {
-        shapes.retain(|section| Some(section.name) == shape);
+    let (rules, mut shapes) = (named(&extension.rules()), named(&extension.shapes()));
+    if shapes.iter().any(|named| Some(named.name) == shape) {
+        shapes.retain(|named| Some(named.name) == shape);
     }
     let sections = extension.sections().into_iter();
     let sections = sections.map(|section| optional(section.name, Kind::Table(section.keys.into()), section.about));
@@ -55,6 +55,11 @@ pub fn keys(extension: &dyn Extension, shape: Option<&str>) -> Vec<Key> {
 
 /// Adds to a recipe the defaults of the rules and of the shape that it names.
 pub(crate) fn fill(recipe: &mut Recipe, extension: &dyn Extension) {
-    recipe.optimizer.fill(&extension.rules());
-    recipe.schedule.fill(&extension.shapes());
+    recipe.optimizer.fill(&named(&extension.rules()));
+    recipe.schedule.fill(&named(&extension.shapes()));
+}
+
+fn named(sections: &[&'static Section]) -> Vec<Named> {
+    let named = |section: &&'static Section| Named { name: section.name, about: section.about, keys: section.keys };
+    sections.iter().map(named).collect()
 }

@@ -1,7 +1,7 @@
 //! The optimizer: the update rule with its settings, what it decays and clips, and groups of parameters that differ.
 
-use crate::schema::{Field, Item, Key, Kind, fill, optional};
-use crate::{Section, table};
+use crate::schema::{Field, Item, Key, Kind, Named, fill, optional};
+use crate::table;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -129,11 +129,11 @@ impl Optimizer {
     }
 
     /// Adds the defaults of the rules to their settings.
-    pub(crate) fn fill(&mut self, rules: &[&'static Section]) {
+    pub(crate) fn fill(&mut self, rules: &[Named]) {
         let of_groups = self.groups.iter_mut().filter_map(|group| group.rule.as_mut());
         for rule in of_groups.chain([&mut self.rule]) {
-            if let Some(section) = rules.iter().find(|section| section.name == rule.name) {
-                fill(&mut rule.settings, section.keys);
+            if let Some(named) = rules.iter().find(|named| named.name == rule.name) {
+                fill(&mut rule.settings, named.keys);
             }
         }
     }
@@ -153,16 +153,15 @@ impl Optimizer {
     }
 
     /// What the schema knows of it, given the update rules.
-    pub(crate) fn kind(rules: &[&'static Section]) -> Kind {
+    pub(crate) fn kind(rules: &[Named]) -> Kind {
         let clipped = |key: Key| if key.name.starts_with("clip_") { key.choice("bound of the gradients") } else { key };
         let shared: Vec<Key> = RuleTable::KEYS.iter().cloned().map(clipped).collect();
-        let rule = |section: &&'static Section| {
+        let rule = |section: &Named| {
             let keys: Vec<Key> = shared.iter().chain(section.keys).cloned().collect();
             Key { required: true, ..optional(section.name, Kind::Table(keys.into()), section.about).choice(RULE) }
         };
-        let own = |section: &&'static Section| {
-            optional(section.name, Kind::Table(section.keys.into()), section.about).choice(RULE)
-        };
+        let own =
+            |section: &Named| optional(section.name, Kind::Table(section.keys.into()), section.about).choice(RULE);
         let group: Vec<Key> = GroupTable::KEYS.iter().cloned().chain(rules.iter().map(own)).collect();
         let beside = OptimizerTable::KEYS.iter().map(|key| match key.name {
             "group" => optional(key.name, Kind::Tables(group.clone().into()), key.doc),

@@ -1,7 +1,6 @@
 //! The learning rate over time.
 
-use crate::Section;
-use crate::schema::{Key, Kind, fill};
+use crate::schema::{Key, Kind, Named, fill};
 use crate::table;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use serde::de::DeserializeOwned;
@@ -30,7 +29,7 @@ impl Schedule {
     pub const COSINE: &'static str = "cosine";
 
     /// Adds the defaults of its shape to the shape's settings.
-    pub(crate) fn fill(&mut self, shapes: &[&'static Section]) {
+    pub(crate) fn fill(&mut self, shapes: &[Named]) {
         if let Some(shape) = shapes.iter().find(|shape| shape.name == self.shape) {
             fill(&mut self.settings, shape.keys);
         }
@@ -60,7 +59,7 @@ impl Schedule {
     }
 
     /// What the schema knows of it, given the shapes whose settings it may hold.
-    pub(crate) fn kind(shapes: &[&'static Section]) -> Kind {
+    pub(crate) fn kind(shapes: &[Named]) -> Kind {
         let mut keys: Vec<Key> = Self::KEYS.to_vec();
         for key in shapes.iter().flat_map(|shape| shape.keys) {
             if keys.iter().all(|known| known.name != key.name) {

@@ -212,6 +212,15 @@ pub fn value(value: impl Serialize) -> Option<toml::Value> {
     toml::Value::try_from(value).ok()
 }
 
+/// What a name stands for: an update rule, a shape of schedules.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// The keys of its table.
+    pub(crate) keys: &'static [Key],
+}
+
 /// Adds what the keys of a table have where they are left out.
 pub(crate) fn fill(table: &mut toml::Table, keys: &[Key]) {
     for key in keys {
