@@ -3,7 +3,7 @@
 /// Words with the labels of entries.
 pub const WORDS: &[(&str, &[&str])] = &[
     ("activation", &["composite gelu", "composite silu", "composite swiglu", "composite relu", "builtin tanh"]),
-    ("adam", &["recipe key optimizer.adamw", "recipe key optimizer.adam"]),
+    ("adam", &["recipe key optimizer.adam", "recipe key optimizer.adamw"]),
     ("attention", &["composite causal_attention", "composite causal_mask", "composite rope"]),
     ("backward", &["pass auto-diff", "pass cut", "recipe key recompute"]),
     ("batch size", &["recipe key batch", "recipe key accumulate", "recipe key parallel.global_batch"]),
