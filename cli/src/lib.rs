@@ -5,6 +5,7 @@
 mod bars;
 mod check;
 mod choices;
+mod commands;
 mod compile;
 mod context;
 mod convert;
@@ -18,6 +19,7 @@ mod exit;
 mod explain;
 mod generate;
 mod groups;
+mod help;
 mod hlo;
 mod init;
 mod inspect;
@@ -52,6 +54,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use context::{Context, Output};
 pub use exit::exit_code;
 use halite::Session;
+use halite_reference::Reference;
 use halite_runtime::ProgramFormat;
 use halite_support::{Diagnostic, Diagnostics, codes};
 pub use page::page;
@@ -62,6 +65,7 @@ use std::process::ExitCode;
 /// Compiles LLM training steps to HLO, ahead of time and verified, and runs them on CPU XLA.
 #[derive(Parser, Debug)]
 #[command(name = "halite", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+#[command(disable_help_subcommand = true)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -74,6 +78,7 @@ Examples:
   halite compile hlat-7b -o build/hlat-7b
   halite train tiny --text book.txt --steps 300
   halite inspect build/hlat-7b
+  halite help rope
 
 Exit codes:
   0    done
@@ -150,6 +155,8 @@ enum Command {
     /// Manage the PJRT plugin that runs HLO.
     #[command(subcommand)]
     Plugin(plugin::Plugin),
+    /// Show the help of a command, or what the reference says of a word.
+    Help(help::Help),
 }
 
 impl Command {
@@ -174,6 +181,14 @@ pub fn command(session: &Session) -> clap::Command {
     choices::listed(Cli::command(), session)
 }
 
+/// The reference of a session, with the commands of its program.
+///
+/// # Errors
+/// As [`Reference::of`].
+pub fn reference(session: &Session) -> halite_support::Result<Reference> {
+    Reference::of(session, commands::entries(command(session)))
+}
+
 /// Runs a command line, the name of the program first, in a session.
 pub fn run(session: Session, arguments: &[OsString]) -> ExitCode {
     let json = wants_json(arguments);
@@ -182,6 +197,11 @@ pub fn run(session: Session, arguments: &[OsString]) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse(session, &error, json),
     };
+    if let Command::Help(help) = &cli.command
+        && let Some(error) = help.of_command(&session)
+    {
+        return refuse(session, &error, json);
+    }
     if cli.command.uses_xla() {
         halite_runtime::silence_xla_log();
     }
@@ -210,6 +230,7 @@ fn dispatch(command: Command, context: &mut Context) -> Result<Output, Diagnosti
         Command::Hlo(command) => command.run(context),
         Command::Neuron(command) => command.run(context),
         Command::Plugin(command) => command.run(context),
+        Command::Help(command) => command.run(context),
     }
 }
 

@@ -6,9 +6,11 @@ use halite_support::Result;
 /// What the operand is multiplied by; 2 unless it is stated.
 pub static BY: AttrKey<f64> = AttrKey::optional("by", 2.0, "the factor");
 
-/// `scaled`: its operand times the attribute `by`, which is 2 unless it is stated.
-#[derive(Debug)]
-pub struct Scaled;
+halite_ir::described! {
+    /// `scaled`: its operand times the attribute `by`, which is 2 unless it is stated.
+    #[derive(Debug)]
+    pub struct Scaled;
+}
 
 impl CompositeDef for Scaled {
     fn name(&self) -> &str {

@@ -129,12 +129,14 @@ fn kernels_are_described_when_the_program_runs() {
     );
 }
 
-/// `x * factor`, which refuses to be differentiated where it is told so.
-#[derive(Debug)]
-struct Scaled {
-    name: String,
-    by: AttrKey<f64>,
-    refusal: Option<String>,
+halite_ir::described! {
+    /// `x * factor`, which refuses to be differentiated where it is told so.
+    #[derive(Debug)]
+    struct Scaled {
+        name: String,
+        by: AttrKey<f64>,
+        refusal: Option<String>,
+    }
 }
 
 impl CompositeDef for Scaled {

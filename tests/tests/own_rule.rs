@@ -19,7 +19,8 @@ table! {
     }
 }
 
-static ADAGRAD: Section = Section { name: "adagrad", keys: Adagrad::KEYS, check: |_| Diagnostics::new() };
+static ADAGRAD: Section =
+    Section { name: "adagrad", about: "what a test knows", keys: Adagrad::KEYS, check: |_| Diagnostics::new() };
 
 #[derive(Debug)]
 struct AdagradRule;
@@ -68,7 +69,7 @@ impl BoundRule for Adagrad {
     }
 }
 
-static HALF: Section = Section { name: "half", keys: &[], check: |_| Diagnostics::new() };
+static HALF: Section = Section { name: "half", about: "what a test knows", keys: &[], check: |_| Diagnostics::new() };
 
 /// Half the peak after the warm-up.
 #[derive(Debug)]

@@ -27,7 +27,12 @@ table! {
     }
 }
 
-static SECTION: Section = Section { name: "own", keys: Table::KEYS, check: |_| Diagnostics::new() };
+static SECTION: Section = Section {
+    name: "own",
+    about: "settings of a target that nobody has",
+    keys: Table::KEYS,
+    check: |_| Diagnostics::new(),
+};
 
 impl Target for Own {
     fn variants(&self) -> Vec<Variant> {

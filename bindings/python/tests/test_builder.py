@@ -142,7 +142,7 @@ def test_mistakes_come_all_at_once_each_at_its_line() -> None:
     assert [mistake.line for mistake in found] == [first, second, second + 2]
     assert found[0].message == "no size in place of -1 makes [5, -1] hold the 24 elements of `f32[4,6]`"
     assert "y = x.reshape(5, -1)" in found[0].report
-    assert (found[1].code, found[1].help) == ("E0301", "did you mean `softmax`?")
+    assert (found[1].code, found[1].help) == ("E0301", "did you mean `softmax`? `halite help softmax` describes it")
     assert found[1].notes == ("in `layers.0`",)
     assert found[2].message == "expected a standard deviation, found the real number `-1.0`"
 

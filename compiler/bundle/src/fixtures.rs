@@ -20,9 +20,10 @@ impl ManifestRules for NoTarget {
     }
 }
 
-static ADAMW: Section = Section { name: "adamw", keys: &[], check: |_| Diagnostics::new() };
+static ADAMW: Section = Section { name: "adamw", about: "what a test knows", keys: &[], check: |_| Diagnostics::new() };
 
-static COSINE: Section = Section { name: Schedule::COSINE, keys: &[], check: |_| Diagnostics::new() };
+static COSINE: Section =
+    Section { name: Schedule::COSINE, about: "what a test knows", keys: &[], check: |_| Diagnostics::new() };
 
 /// An update rule and a shape without settings.
 impl Extension for NoTarget {

@@ -448,7 +448,10 @@ mod tests {
         let optimizer = serde_json::to_value(&manifest.recipe.optimizer).unwrap();
         assert_eq!((&*manifest.model.name, &optimizer["adamw"]["clip_norm"]), ("mine", &serde_json::json!(3.0)));
         assert_eq!(load(&["batch=3"]).unwrap_err().len(), 1);
-        assert_eq!(load(&["optimizer.adamw.lrr=1"]).unwrap_err()[0].help_text(), Some("did you mean `lr`?"));
+        assert_eq!(
+            load(&["optimizer.adamw.lrr=1"]).unwrap_err()[0].help_text(),
+            Some("did you mean `lr`? `halite help lr` describes it")
+        );
     }
 
     #[test]

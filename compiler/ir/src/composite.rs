@@ -4,6 +4,8 @@ use crate::attr::{Attr, AttrVisitor};
 use crate::attrs::{AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::cost::own_flops;
+use crate::described;
+use crate::described::Described;
 use crate::dims::FactorMap;
 use crate::domain::Domain;
 use crate::effect::Effect;
@@ -19,13 +21,15 @@ use halite_tensor::{DType, HostTensor};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// The op of a composite instruction: a name in the [`Registry`](crate::Registry) and attributes.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Composite {
-    /// What the registry knows it by.
-    pub name: Name,
-    /// Values for the keys of its schema.
-    pub attrs: Attrs,
+described! {
+    /// The op of a composite instruction: a name in the [`Registry`](crate::Registry) and attributes.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct Composite {
+        /// What the registry knows it by.
+        pub name: Name,
+        /// Values for the keys of its schema.
+        pub attrs: Attrs,
+    }
 }
 
 /// A gradient: the cotangents of the operands, from the attributes and what is known of the instruction.
@@ -35,16 +39,18 @@ pub type VjpRule<'a> = Box<dyn Fn(&mut Builder<'_>, &Attrs, &VjpCx<'_>) -> Resul
 
 /// A composite: what everything but the decomposition derives from, and what may be overridden.
 ///
-/// One from outside is registered with a session's registry; models then call it by name:
+/// What a reference says of it is the documentation of its struct, which [`described!`](crate::described!) declares. One from outside is registered with a session's registry; models then call it by name:
 ///
 /// ```
 /// use halite_ir::{Attrs, Builder, CompositeDef, InferCx, Policy, Registry, TensorType, Types, Value, Values};
 /// use halite_support::Result;
 /// use std::sync::Arc;
 ///
-/// /// `x * x`
-/// #[derive(Debug)]
-/// struct Square;
+/// halite_ir::described! {
+///     /// `x * x`.
+///     #[derive(Debug)]
+///     struct Square;
+/// }
 ///
 /// impl CompositeDef for Square {
 ///     fn name(&self) -> &str {
@@ -68,7 +74,7 @@ pub type VjpRule<'a> = Box<dyn Fn(&mut Builder<'_>, &Attrs, &VjpCx<'_>) -> Resul
 /// registry.register(Arc::new(Square)).unwrap();
 /// assert!(registry.register(Arc::new(Square)).is_err());
 /// ```
-pub trait CompositeDef: fmt::Debug + Send + Sync {
+pub trait CompositeDef: Described + fmt::Debug + Send + Sync {
     /// The name in IR text and in models.
     fn name(&self) -> &str;
 

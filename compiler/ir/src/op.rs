@@ -2,6 +2,7 @@
 
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
+use crate::described::Described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -20,7 +21,7 @@ use std::fmt;
 
 /// Everything the compiler knows about an op. An op that has no gradient, no lowering or no samples says so and why; what
 /// element-wise ops have in common is written once, in `ops/elementwise.rs`.
-pub trait OpDef: fmt::Debug + sealed::Sealed {
+pub trait OpDef: fmt::Debug + Described + sealed::Sealed {
     /// The name in IR text: the StableHLO mnemonic where there is one.
     fn name(&self) -> &str;
 

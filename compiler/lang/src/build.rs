@@ -47,7 +47,7 @@
 //! let texts: Vec<_> = mistakes.iter().map(|mistake| mistake.message()).collect();
 //! assert_eq!(texts[0], "no size in place of -1 makes [5, -1] hold the 24 elements of `f32[4,6]`");
 //! assert_eq!(texts[1], "no function or op is named `sofmax`");
-//! assert_eq!(mistakes[1].help_text(), Some("did you mean `softmax`?"));
+//! assert_eq!(mistakes[1].help_text(), Some("did you mean `softmax`? `halite help softmax` describes it"));
 //! ```
 
 mod argument;

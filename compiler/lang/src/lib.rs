@@ -65,6 +65,7 @@ mod elaborate;
 mod ops;
 mod options;
 mod parse;
+pub mod reference;
 mod resolve;
 mod suggest;
 mod type_word;

@@ -19,7 +19,8 @@ mod slice;
 mod value;
 
 pub(crate) use arithmetic::{equal, finite};
-pub(crate) use builtins::{Given, is_op, name_of_op, op_names, unknown_op};
+pub use builtins::BuiltinDoc;
+pub(crate) use builtins::{Given, builtin_docs, is_op, name_of_op, op_names, unknown_op};
 pub(crate) use entry::{is_needed, mask_role, unneeded};
 pub(crate) use factors::{Factors, Sizes};
 pub(crate) use function::{Callee, Declared, Kind, Weight, param, settle};

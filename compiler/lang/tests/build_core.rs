@@ -117,7 +117,7 @@ fn mistakes_name_the_line_or_point_at_it() {
     let errors = finish(&mut core, y).unwrap_err();
     assert_eq!(errors.len(), 2, "{errors:?}");
     assert_eq!((errors[0].primary(), errors[0].notes()), (None, &["at `model.py:4`, in `layers.0`".to_owned()][..]));
-    assert_eq!(errors[0].help_text(), Some("did you mean `softmax`?"));
+    assert_eq!(errors[0].help_text(), Some("did you mean `softmax`? `halite help softmax` describes it"));
     assert_eq!(errors[1].primary().map(|label| label.span), Some(span));
     assert_eq!(errors[1].notes(), ["it is `log(x)`", "in `layers.0`"]);
 }

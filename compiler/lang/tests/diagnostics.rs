@@ -92,7 +92,7 @@ fn names() {
 #[test]
 fn suggestions_name_the_nearest() {
     let (_, result) = run(&in_main("x = sofmax(x)"), Vec::new());
-    assert_eq!(result.unwrap_err()[0].help_text(), Some("did you mean `softmax`?"));
+    assert_eq!(result.unwrap_err()[0].help_text(), Some("did you mean `softmax`? `halite help softmax` describes it"));
 }
 
 #[test]

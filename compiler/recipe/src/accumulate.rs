@@ -35,7 +35,9 @@ enum AccumulateText {
 
 table! {
     struct AccumulateTable {
+        /// Batches in one update.
         steps: u32 as Kind::DEGREE,
+        /// How it is compiled. Left out, the compiler chooses.
         #[serde(skip_serializing_if = "Option::is_none")]
         form: Option<Form> = None,
     }

@@ -5,7 +5,8 @@ use crate::{ConfigValue, TargetName};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 
-/// Declares a table of a recipe: a struct with `serde`'s traits and the keys that it has, as `KEYS`.
+/// Declares a table of a recipe: a struct with `serde`'s traits and the keys that it has, as `KEYS`,
+/// each with its documentation.
 ///
 /// A key without a default must be there. What a key takes follows from its type; `as` says it where the type allows more,
 /// such as a number of any size. A last field after `..` holds all other entries of the table; a table without one has no others.
@@ -29,14 +30,14 @@ use indexmap::IndexMap;
 /// ```
 #[macro_export]
 macro_rules! table {
-    ($(#[$on:meta])* $vis:vis struct $name:ident {
-        $($(#[$key_on:meta])* $key_vis:vis $key:ident: $ty:ty $(as $kind:path)? = $default:expr,)*
-        $(.. $(#[$rest_on:meta])* $rest_vis:vis $rest:ident: $rest_ty:ty,)?
+    ($(#[$($on:tt)*])* $vis:vis struct $name:ident {
+        $($(#[$($key_on:tt)*])* $key_vis:vis $key:ident: $ty:ty $(as $kind:path)? = $default:expr,)*
+        $(.. $(#[$($rest_on:tt)*])* $rest_vis:vis $rest:ident: $rest_ty:ty,)?
     }) => {
         $crate::table! {
-            @declare $(#[$on])* $vis struct $name {
-                $($(#[$key_on])* $key_vis $key: $ty $(as $kind)? = $default,)*
-                $(.. $(#[$rest_on])* $rest_vis $rest: $rest_ty,)?
+            @declare $(#[$($on)*])* $vis struct $name {
+                $($(#[$($key_on)*])* $key_vis $key: $ty $(as $kind)? = $default,)*
+                $(.. $(#[$($rest_on)*])* $rest_vis $rest: $rest_ty,)?
             }
         }
 
@@ -46,18 +47,18 @@ macro_rules! table {
             }
         }
     };
-    ($(#[$on:meta])* $vis:vis struct $name:ident { $($body:tt)* }) => {
-        $crate::table! { @declare $(#[$on])* $vis struct $name { $($body)* } }
+    ($(#[$($on:tt)*])* $vis:vis struct $name:ident { $($body:tt)* }) => {
+        $crate::table! { @declare $(#[$($on)*])* $vis struct $name { $($body)* } }
     };
-    (@declare $(#[$on:meta])* $vis:vis struct $name:ident {
-        $($(#[$key_on:meta])* $key_vis:vis $key:ident: $ty:ty $(as $kind:path)? $(= $default:expr)?,)*
-        $(.. $(#[$rest_on:meta])* $rest_vis:vis $rest:ident: $rest_ty:ty,)?
+    (@declare $(#[$($on:tt)*])* $vis:vis struct $name:ident {
+        $($(#[$($key_on:tt)*])* $key_vis:vis $key:ident: $ty:ty $(as $kind:path)? $(= $default:expr)?,)*
+        $(.. $(#[$($rest_on:tt)*])* $rest_vis:vis $rest:ident: $rest_ty:ty,)?
     }) => {
-        $(#[$on])*
+        $(#[$($on)*])*
         #[derive(::serde::Serialize)]
         $vis struct $name {
-            $($(#[$key_on])* $key_vis $key: $ty,)*
-            $($(#[$rest_on])* #[serde(flatten)] $rest_vis $rest: $rest_ty,)?
+            $($(#[$($key_on)*])* $key_vis $key: $ty,)*
+            $($(#[$($rest_on)*])* #[serde(flatten)] $rest_vis $rest: $rest_ty,)?
         }
 
         impl $name {
@@ -65,6 +66,8 @@ macro_rules! table {
             $vis const KEYS: &'static [$crate::schema::Key] = &[$($crate::schema::Key {
                 name: $crate::schema::plain(stringify!($key)),
                 kind: $crate::table!(@kind $ty $(, $kind)?),
+                doc: $crate::doc!($(#[$($key_on)*])*),
+                meanings: $crate::table!(@meanings $ty $(, $kind)?),
                 required: $crate::table!(@required $($default)?),
                 choice: None,
                 default: || $crate::table!(@value $ty $(, $default)?),
@@ -107,6 +110,8 @@ macro_rules! table {
     };
     (@kind $ty:ty) => { <$ty as $crate::schema::Field>::KIND };
     (@kind $ty:ty, $kind:path) => { $kind };
+    (@meanings $ty:ty) => { <$ty as $crate::schema::Field>::MEANINGS };
+    (@meanings $ty:ty, $kind:path) => { &[] };
     (@required) => { true };
     (@required $default:expr) => { false };
     (@value $ty:ty) => { None };
@@ -135,11 +140,11 @@ macro_rules! table {
 /// ```
 #[macro_export]
 macro_rules! words {
-    ($(#[$on:meta])* $vis:vis enum $name:ident { $($(#[$word_on:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$on])*
+    ($(#[$($on:tt)*])* $vis:vis enum $name:ident { $($(#[$($word_on:tt)*])* $variant:ident = $word:literal,)* }) => {
+        $(#[$($on)*])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, ::serde::Serialize, ::serde::Deserialize)]
         $vis enum $name {
-            $($(#[$word_on])* #[serde(rename = $word)] $variant,)*
+            $($(#[$($word_on)*])* #[serde(rename = $word)] $variant,)*
         }
 
         impl $name {
@@ -148,6 +153,9 @@ macro_rules! words {
 
             /// Their words in recipes.
             pub const WORDS: &'static [&'static str] = &[$($word),*];
+
+            /// What each of them means.
+            pub const MEANINGS: &'static [&'static str] = &[$($crate::doc!($(#[$($word_on)*])*)),*];
 
             /// The word in recipes.
             pub fn name(self) -> &'static str {
@@ -159,10 +167,12 @@ macro_rules! words {
 
         impl $crate::schema::Field for $name {
             const KIND: $crate::schema::Kind = $crate::schema::Kind::Word($name::WORDS);
+            const MEANINGS: &'static [&'static str] = $name::MEANINGS;
         }
 
         impl $crate::schema::Item for $name {
             const LIST: $crate::schema::Kind = $crate::schema::Kind::Words($name::WORDS);
+            const MEANINGS: &'static [&'static str] = $name::MEANINGS;
         }
     };
 }
@@ -188,10 +198,12 @@ fields! {
 
 impl<T: Field> Field for Option<T> {
     const KIND: Kind = T::KIND;
+    const MEANINGS: &'static [&'static str] = T::MEANINGS;
 }
 
 impl<T: Item> Field for Vec<T> {
     const KIND: Kind = T::LIST;
+    const MEANINGS: &'static [&'static str] = T::MEANINGS;
 }
 
 impl Item for String {

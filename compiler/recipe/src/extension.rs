@@ -28,6 +28,8 @@ pub trait Extension {
 pub struct Section {
     /// Its key in the recipe; a shape is named by `schedule.shape` and has its settings in `[schedule]`.
     pub name: &'static str,
+    /// What it is, in one sentence for a reference.
+    pub about: &'static str,
     /// What it may hold.
     pub keys: &'static [Key],
     /// What is wrong with a recipe as far as this table goes, whatever its target: each diagnostic with the key of its
@@ -36,13 +38,13 @@ pub struct Section {
 }
 
 /// The keys of a recipe with all that others add. Those of the schedule are those of all shapes, or of the one that is given.
-pub(crate) fn keys(extension: &dyn Extension, shape: Option<&str>) -> Vec<Key> {
-    let (rules, mut shapes) = (named(extension.rules()), named(extension.shapes()));
-    if shapes.iter().any(|(name, _)| Some(*name) == shape) {
-        shapes.retain(|(name, _)| Some(*name) == shape);
+pub fn keys(extension: &dyn Extension, shape: Option<&str>) -> Vec<Key> {
+    let (rules, mut shapes) = (named(&extension.rules()), named(&extension.shapes()));
+    if shapes.iter().any(|named| Some(named.name) == shape) {
+        shapes.retain(|named| Some(named.name) == shape);
     }
     let sections = extension.sections().into_iter();
-    let sections = sections.map(|section| optional(section.name, Kind::Table(section.keys.into())));
+    let sections = sections.map(|section| optional(section.name, Kind::Table(section.keys.into()), section.about));
     let own = Recipe::KEYS.iter().map(|key| match key.name {
         "optimizer" => Key { kind: Optimizer::kind(&rules), ..key.clone() },
         "schedule" => Key { kind: Schedule::kind(&shapes), ..key.clone() },
@@ -53,10 +55,11 @@ pub(crate) fn keys(extension: &dyn Extension, shape: Option<&str>) -> Vec<Key> {
 
 /// Adds to a recipe the defaults of the rules and of the shape that it names.
 pub(crate) fn fill(recipe: &mut Recipe, extension: &dyn Extension) {
-    recipe.optimizer.fill(&named(extension.rules()));
-    recipe.schedule.fill(&named(extension.shapes()));
+    recipe.optimizer.fill(&named(&extension.rules()));
+    recipe.schedule.fill(&named(&extension.shapes()));
 }
 
-fn named(sections: Vec<&'static Section>) -> Vec<Named> {
-    sections.into_iter().map(|section| (section.name, section.keys)).collect()
+fn named(sections: &[&'static Section]) -> Vec<Named> {
+    let named = |section: &&'static Section| Named { name: section.name, about: section.about, keys: section.keys };
+    sections.iter().map(named).collect()
 }

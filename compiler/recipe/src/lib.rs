@@ -40,7 +40,9 @@ pub use accumulate::{Accumulate, Form};
 pub use checkpoint::CheckpointOptions;
 pub use config::ConfigValue;
 pub use data::{DataFormat, DataSource, DataTable, Documents, OnError, Pack, Part};
-pub use extension::{Extension, Section};
+pub use extension::{Extension, Section, keys};
+#[doc(hidden)]
+pub use halite_support::doc;
 pub use loss_scale::{DynamicLossScale, LossScale};
 pub use metrics::{MetricsOptions, REST};
 pub use no_extension::NoExtension;
@@ -59,5 +61,5 @@ pub use schedule::Schedule;
 pub use schema::RECIPE_VERSION;
 pub use sizes::Sizes;
 pub use target::TargetName;
-pub use text::{hint, load, load_over};
+pub use text::{hint, load, load_over, other_names};
 pub use visible::check_visible;

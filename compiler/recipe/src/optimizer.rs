@@ -132,8 +132,8 @@ impl Optimizer {
     pub(crate) fn fill(&mut self, rules: &[Named]) {
         let of_groups = self.groups.iter_mut().filter_map(|group| group.rule.as_mut());
         for rule in of_groups.chain([&mut self.rule]) {
-            if let Some((_, keys)) = rules.iter().find(|(name, _)| *name == rule.name) {
-                fill(&mut rule.settings, keys);
+            if let Some(named) = rules.iter().find(|named| named.name == rule.name) {
+                fill(&mut rule.settings, named.keys);
             }
         }
     }
@@ -156,14 +156,15 @@ impl Optimizer {
     pub(crate) fn kind(rules: &[Named]) -> Kind {
         let clipped = |key: Key| if key.name.starts_with("clip_") { key.choice("bound of the gradients") } else { key };
         let shared: Vec<Key> = RuleTable::KEYS.iter().cloned().map(clipped).collect();
-        let rule = |&(name, own): &Named| {
-            let keys: Vec<Key> = shared.iter().chain(own).cloned().collect();
-            Key { required: true, ..optional(name, Kind::Table(keys.into())).choice(RULE) }
+        let rule = |section: &Named| {
+            let keys: Vec<Key> = shared.iter().chain(section.keys).cloned().collect();
+            Key { required: true, ..optional(section.name, Kind::Table(keys.into()), section.about).choice(RULE) }
         };
-        let own = |&(name, own): &Named| optional(name, Kind::Table(own.into())).choice(RULE);
+        let own =
+            |section: &Named| optional(section.name, Kind::Table(section.keys.into()), section.about).choice(RULE);
         let group: Vec<Key> = GroupTable::KEYS.iter().cloned().chain(rules.iter().map(own)).collect();
         let beside = OptimizerTable::KEYS.iter().map(|key| match key.name {
-            "group" => optional(key.name, Kind::Tables(group.clone().into())),
+            "group" => optional(key.name, Kind::Tables(group.clone().into()), key.doc),
             _ => key.clone(),
         });
         Kind::Table(rules.iter().map(rule).chain(beside).collect())
@@ -240,8 +241,10 @@ impl Group {
 table! {
     /// `[optimizer]`.
     struct OptimizerTable {
+        /// Decay rate of an exponential moving average of the weights. Left out, none is kept.
         #[serde(skip_serializing_if = "Option::is_none")]
         ema: Option<f64> as Kind::INSIDE = None,
+        /// Parameters that are updated otherwise, each in at most one group.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         group: Vec<Group> = Vec::new(),
         ..
@@ -252,13 +255,19 @@ table! {
 table! {
     /// `[optimizer.<rule>]`.
     struct RuleTable {
+        /// Peak learning rate.
         lr: f64 as Kind::POSITIVE,
+        /// Weight decay, multiplied by the learning rate.
         weight_decay: f64 as Kind::NOT_NEGATIVE = 0.0,
+        /// Patterns (`*` matches any text) of parameters without decay; each must match one.
         no_decay: Vec<String> = Vec::new(),
+        /// The largest norm of all gradients together: larger ones are scaled down to it. Left out, they are not.
         #[serde(skip_serializing_if = "Option::is_none")]
         clip_norm: Option<f64> as Kind::POSITIVE = None,
+        /// The largest norm of the gradients of each group; what is in no group is one too.
         #[serde(skip_serializing_if = "Option::is_none")]
         clip_group_norm: Option<f64> as Kind::POSITIVE = None,
+        /// The largest absolute value of each element of a gradient.
         #[serde(skip_serializing_if = "Option::is_none")]
         clip_value: Option<f64> as Kind::POSITIVE = None,
         ..
@@ -269,14 +278,21 @@ table! {
 table! {
     /// `[[optimizer.group]]`.
     struct GroupTable {
+        /// Its name, which no other group has.
         name: String,
+        /// Patterns (`*` matches any text) of its parameters.
         params: Vec<String>,
+        /// Patterns of parameters that are left out of it.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         except: Vec<String> = Vec::new(),
+        /// Multiplies the learning rate.
         lr_scale: f64 as Kind::POSITIVE = 1.0,
+        /// Its weight decay. Left out, that of the optimizer. Parameters of `no_decay` have none in any group.
         #[serde(skip_serializing_if = "Option::is_none")]
         weight_decay: Option<f64> as Kind::NOT_NEGATIVE = None,
+        /// Whether its gradients are clipped, and count in the norm by which others are.
         clip: bool = true,
+        /// Whether its parameters stay as they are.
         frozen: bool = false,
         ..
         rules: IndexMap<String, toml::Value>,

@@ -21,7 +21,7 @@ words! {
         Bf16Sr = "bf16-sr",
         /// Weights, moments and gradients in `bf16`, rounded to nearest: known to diverge (HLAT, section VI).
         Bf16 = "bf16",
-        /// As `mixed` with `f16` in the place of `bf16`, which needs a [`LossScale`](crate::LossScale).
+        /// As `mixed` with `f16` in the place of `bf16`, which needs a scale of the loss, `loss_scale`.
         Fp16 = "fp16",
         /// Everything in `f64`: for verification only, no accelerator takes it.
         Fp64 = "fp64",
@@ -123,6 +123,7 @@ impl Precision {
 
 impl Field for Precision {
     const KIND: Kind = Kind::WordOrTable(PrecisionName::WORDS, Cow::Borrowed(PrecisionTable::KEYS));
+    const MEANINGS: &'static [&'static str] = PrecisionName::MEANINGS;
 }
 
 impl Default for Precision {
@@ -216,28 +217,28 @@ table! {
         /// Pattern over names of parameters; goes with `weight`, `master` and `moments`, as the others do with the rest.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub parameter: Option<String> = None,
-        /// As in [`Precision`].
+        /// Weights, as they are stored and read.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub weight: Option<DType> = None,
-        /// As in [`Precision`].
+        /// A wider copy of each weight that the optimizer updates.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub master: Option<Master> = None,
-        /// As in [`Precision`].
+        /// Moments of the optimizer.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub moments: Option<DType> = None,
-        /// As in [`Precision`].
+        /// Operands of matmuls, and activations.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub operand: Option<DType> = None,
-        /// As in [`Precision`].
+        /// Sums of many elements.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub accumulate: Option<DType> = None,
-        /// As in [`Precision`].
+        /// Ops that lose their meaning at low precision: softmax, norm statistics, the loss.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub sensitive: Option<DType> = None,
-        /// As in [`Precision`].
+        /// Gradients and their sums.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub gradient: Option<DType> = None,
-        /// As in [`Precision`].
+        /// Sums over ranks.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub reduce: Option<DType> = None,
     }
@@ -253,19 +254,32 @@ enum PrecisionText {
 
 table! {
     struct PrecisionTable {
+        /// The recipe it starts from; other keys change some of it.
         recipe: PrecisionName = PrecisionName::default(),
+        /// Weights, as they are stored and read.
         weight: Option<DType> = None,
+        /// A wider copy of each weight that the optimizer updates.
         master: Option<Master> = None,
+        /// Moments of the optimizer.
         moments: Option<DType> = None,
+        /// Operands of matmuls, and activations.
         operand: Option<DType> = None,
+        /// Sums of many elements.
         accumulate: Option<DType> = None,
+        /// Ops that lose their meaning at low precision: softmax, norm statistics, the loss.
         sensitive: Option<DType> = None,
+        /// Gradients and their sums.
         gradient: Option<DType> = None,
+        /// Sums over ranks.
         reduce: Option<DType> = None,
+        /// The arithmetic of the optimizer on tensors.
         update: Option<DType> = None,
+        /// How narrowing rounds.
         rounding: Option<RoundingMode> = None,
+        /// Where and how stochastic rounding is done.
         #[serde(skip_serializing_if = "Option::is_none")]
         sr: Option<SrTable> = None,
+        /// Exceptions for some instructions or some parameters.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         r#override: Vec<PrecisionOverride> = Vec::new(),
     }
@@ -273,8 +287,11 @@ table! {
 
 table! {
     struct SrTable {
+        /// Which narrowings.
         sites: Option<SrSites> = None,
+        /// By what means.
         by: Option<SrBy> = None,
+        /// Seed of the random bits.
         seed: Option<u32> = None,
     }
 }

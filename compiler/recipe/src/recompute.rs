@@ -56,6 +56,7 @@ table! {
 
 impl Item for Recompute {
     const LIST: Kind = Kind::WordsOrTables(RecomputePolicy::WORDS, Cow::Borrowed(RecomputeWhere::KEYS));
+    const MEANINGS: &'static [&'static str] = RecomputePolicy::MEANINGS;
 }
 
 /// A number of bytes, written with its unit: `"9 GiB"`.

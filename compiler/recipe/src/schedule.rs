@@ -15,7 +15,8 @@ table! {
         pub steps: u32 = 0,
         /// The floor as a share of the peak.
         pub floor: f64 as Kind::SHARE = 0.0,
-        /// How the rate falls. Which shapes there are, whoever compiles knows: `Extension::shapes`.
+        /// How the rate falls.
+        // Which shapes there are, whoever compiles knows: `Extension::shapes`.
         pub shape: String = Schedule::COSINE.to_owned(),
         ..
         /// The shape's own settings; those that are left out have its defaults, which are added where a recipe is read.
@@ -29,8 +30,8 @@ impl Schedule {
 
     /// Adds the defaults of its shape to the shape's settings.
     pub(crate) fn fill(&mut self, shapes: &[Named]) {
-        if let Some((_, keys)) = shapes.iter().find(|(name, _)| *name == self.shape) {
-            fill(&mut self.settings, keys);
+        if let Some(shape) = shapes.iter().find(|shape| shape.name == self.shape) {
+            fill(&mut self.settings, shape.keys);
         }
     }
 
@@ -60,7 +61,7 @@ impl Schedule {
     /// What the schema knows of it, given the shapes whose settings it may hold.
     pub(crate) fn kind(shapes: &[Named]) -> Kind {
         let mut keys: Vec<Key> = Self::KEYS.to_vec();
-        for key in shapes.iter().flat_map(|(_, keys)| *keys) {
+        for key in shapes.iter().flat_map(|shape| shape.keys) {
             if keys.iter().all(|known| known.name != key.name) {
                 // What only some shapes need is no mistake where the shape is not known.
                 keys.push(Key { required: key.required && shapes.len() == 1, ..key.clone() });

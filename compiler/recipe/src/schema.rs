@@ -14,6 +14,10 @@ pub struct Key {
     pub name: &'static str,
     /// What it takes.
     pub kind: Kind,
+    /// What it is, as [`doc!`](halite_support::doc!) gives it.
+    pub doc: &'static str,
+    /// What each of the words means that it takes, in their order; nothing where their names say it.
+    pub meanings: &'static [&'static str],
     /// Whether it, or another one of its choice, must be there.
     pub required: bool,
     /// What it states, where a table states that under one key at most.
@@ -188,12 +192,16 @@ impl Kind {
 pub trait Field {
     /// What a key of this type takes.
     const KIND: Kind;
+    /// What each of its words means; nothing where it has none.
+    const MEANINGS: &'static [&'static str] = &[];
 }
 
 /// A type of entries of lists.
 pub trait Item {
     /// What a key takes that lists them.
     const LIST: Kind;
+    /// What each of its words means; nothing where it has none.
+    const MEANINGS: &'static [&'static str] = &[];
 }
 
 /// The entries of a table that are none of its keys.
@@ -204,8 +212,14 @@ pub fn value(value: impl Serialize) -> Option<toml::Value> {
     toml::Value::try_from(value).ok()
 }
 
-/// A name with the keys of the table that it stands for: an update rule, a shape of schedules.
-pub(crate) type Named = (&'static str, &'static [Key]);
+/// What a name stands for: an update rule, a shape of schedules.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// The keys of its table.
+    pub(crate) keys: &'static [Key],
+}
 
 /// Adds what the keys of a table have where they are left out.
 pub(crate) fn fill(table: &mut toml::Table, keys: &[Key]) {
@@ -230,8 +244,8 @@ pub fn names(keys: &[Key]) -> Vec<&'static str> {
 }
 
 /// A key that may be left out.
-pub const fn optional(name: &'static str, kind: Kind) -> Key {
-    Key { name, kind, required: false, choice: None, default: || None }
+pub const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Key {
+    Key { name, kind, doc, meanings: &[], required: false, choice: None, default: || None }
 }
 
 impl Key {

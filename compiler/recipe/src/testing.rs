@@ -20,11 +20,12 @@ table! {
     }
 }
 
-static ADAMW: Section = Section { name: "adamw", keys: AdamW::KEYS, check: adamw };
+static ADAMW: Section = Section { name: "adamw", about: "what a test knows", keys: AdamW::KEYS, check: adamw };
 
-static SGD: Section = Section { name: "sgd", keys: Sgd::KEYS, check: sgd };
+static SGD: Section = Section { name: "sgd", about: "what a test knows", keys: Sgd::KEYS, check: sgd };
 
-static COSINE: Section = Section { name: Schedule::COSINE, keys: &[], check: |_| Diagnostics::new() };
+static COSINE: Section =
+    Section { name: Schedule::COSINE, about: "what a test knows", keys: &[], check: |_| Diagnostics::new() };
 
 fn adamw(recipe: &Recipe) -> Diagnostics {
     recipe.optimizer.check_settings("adamw", |path, AdamW { betas: [_, second], eps }| {

@@ -11,7 +11,7 @@ mod overrides;
 mod renamed;
 mod tree;
 
-pub use elsewhere::hint;
+pub use elsewhere::{hint, other_names};
 
 use crate::{Extension, Places, Recipe, Schedule, extension, rules};
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap};
@@ -330,7 +330,7 @@ mod tests {
                 "shard.tensor = ['ffn', 'ffn']",
                 "r.toml:8:24 `parallel.shard.tensor` has `ffn` twice (remove one of the two)".to_owned(),
             ),
-            ("shard.tenser = []", "r.toml:8:7 unknown key `parallel.shard.tenser` (did you mean `tensor`?)".to_owned()),
+            ("shard.tenser = []", "r.toml:8:7 unknown key `parallel.shard.tenser` (did you mean `tensor`? `halite help tensor` describes it)".to_owned()),
             (
                 "place.'*.w' = ['', 'tenser']",
                 "r.toml:8:20 weights are not sharded over an axis `tenser` (did you mean `tensor`?)".to_owned(),
@@ -360,7 +360,7 @@ mod tests {
                 "r.toml:8:8 `parallel.zero` is 2, expected a whole number from 0 to 1 (set `parallel.zero` to such a number)"
                     .to_owned(),
             ),
-            ("zero = 1\nzero1 = true", "r.toml:9:1 unknown key `parallel.zero1` (did you mean `parallel.zero`?)".to_owned()),
+            ("zero = 1\nzero1 = true", "r.toml:9:1 unknown key `parallel.zero1` (did you mean `parallel.zero`? `halite help parallel.zero` describes it)".to_owned()),
         ] {
             assert_eq!(wrong(text), expected, "{text}");
         }
@@ -392,7 +392,7 @@ mod tests {
         let text =
             "halite = 1\nbacth = 2\nseq = 0\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 'x'\nbetas = [0.9, 1.0]\n";
         let expected = [
-            "r.toml:2:1 unknown key `bacth` (did you mean `batch`?)",
+            "r.toml:2:1 unknown key `bacth` (did you mean `batch`? `halite help batch` describes it)",
             "r.toml:3:7 `seq` is 0, expected a whole number from 1 to 16777216 (set `seq` to such a number)",
             "r.toml:6:6 `optimizer.adamw.lr` is a string, expected a number greater than 0 (set `optimizer.adamw.lr` to such a number)",
             "r.toml:7:15 `optimizer.adamw.betas` has 1, expected a number at least 0 and less than 1 (set `optimizer.adamw.betas` to two such numbers)",

@@ -8,6 +8,7 @@ pub mod codes;
 mod contained;
 mod diagnostic;
 mod diagnostics;
+pub mod doc;
 mod entity;
 pub mod files;
 mod lines;

@@ -6,7 +6,8 @@ use halite_recipe::{Recipe, Section};
 use halite_support::Diagnostics;
 
 /// The table as recipes hold it.
-pub static SECTION: Section = Section { name: NAME, keys: Neuron::KEYS, check };
+pub static SECTION: Section =
+    Section { name: NAME, about: "Settings of the Neuron compiler and runtime.", keys: Neuron::KEYS, check };
 
 /// What is wrong with the table, whatever the target of the recipe.
 fn check(recipe: &Recipe) -> Diagnostics {

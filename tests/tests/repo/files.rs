@@ -4,13 +4,26 @@ use crate::{files_below, read, root};
 use std::path::Path;
 
 /// Folders with Rust code.
-const CODE: [&str; 12] = [
-    "bindings", "compiler", "data", "targets", "runtime", "train", "selftest", "cli", "models", "passes", "tests",
+const CODE: [&str; 13] = [
+    "bindings",
+    "compiler",
+    "data",
+    "targets",
+    "runtime",
+    "train",
+    "selftest",
+    "cli",
+    "models",
+    "passes",
+    "reference",
+    "tests",
     "benches",
 ];
 
 /// What stands at the top beside names that start with a dot.
-const TOP: [&str; 24] = [
+const TOP: [&str; 26] = [
+    "docs",
+    "reference",
     "bindings",
     "compiler",
     "data",

@@ -43,6 +43,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "stablehlo",
         ],
     ),
+    ("halite-reference", &["support", "tensor", "recipe", "hlo", "ir", "lang", "passes", "driver"]),
     (
         "halite-selftest",
         &[

@@ -3,6 +3,7 @@
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values, present};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp};
 use crate::ops::class::{Takes, infer_binary};
@@ -12,10 +13,12 @@ use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 
-/// The sum of two cotangents of one value (JAX's `add_any`): an addition that mixed precision makes in the type of
-/// gradients, however narrow the value itself is.
-#[derive(Debug)]
-pub(super) struct AddAny;
+described! {
+    /// The sum of two cotangents of one value (JAX's `add_any`): an addition that mixed precision makes in the type of
+    /// gradients, however narrow the value itself is.
+    #[derive(Debug)]
+    pub(super) struct AddAny;
+}
 
 impl CompositeDef for AddAny {
     fn name(&self) -> &str {

@@ -5,6 +5,7 @@ use super::parts::{sibling, spread_last};
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values, present};
 use crate::composite::{Composite, CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, attr_error, dtype_error, require_same, shape_error};
 use crate::ops::Direction;
@@ -23,15 +24,17 @@ pub static SCALE: AttrKey<f64> =
 pub static WINDOW: AttrKey<i64> =
     AttrKey::refinement("window", 0, "how many positions a position sees, itself included; 0 for all up to itself");
 
-/// Causal self-attention: `q[batch, seq, heads, dim]`, `k` and `v[batch, seq, kv_heads, dim]`, and perhaps
-/// `segments s32[batch, seq]`, to `[batch, seq, heads, dim]`.
-///
-/// Query head `j` uses key and value head `j / (heads / kv_heads)`. Position `i` sees positions `0..=i`, with a `window`
-/// the last so many of these, and with `segments` those of its own segment alone; the scores of the others are replaced by
-/// minus infinity, so that they contribute exactly 0. Each position sees itself, whatever numbers segments have. Scores and probabilities are computed in the type that products accumulate in, or what mixed precision says; the
-/// probabilities are rounded to the operands' type before `v` is applied.
-#[derive(Debug)]
-pub(super) struct CausalAttention;
+described! {
+    /// Causal self-attention: `q[batch, seq, heads, dim]`, `k` and `v[batch, seq, kv_heads, dim]`, and perhaps
+    /// `segments s32[batch, seq]`, to `[batch, seq, heads, dim]`.
+    ///
+    /// Query head `j` uses key and value head `j / (heads / kv_heads)`. Position `i` sees positions `0..=i`, with a `window`
+    /// the last so many of these, and with `segments` those of its own segment alone; the scores of the others are replaced by
+    /// minus infinity, so that they contribute exactly 0. Each position sees itself, whatever numbers segments have. Scores and probabilities are computed in the type that products accumulate in, or what mixed precision says; the
+    /// probabilities are rounded to the operands' type before `v` is applied.
+    #[derive(Debug)]
+    pub(super) struct CausalAttention;
+}
 
 /// The operands, of which the last may be left out.
 fn operands<'a, 't, const N: usize>(
@@ -249,13 +252,15 @@ impl CompositeDef for CausalAttention {
     }
 }
 
-/// The gradients of `causal_attention` by `q`, `k` and `v` from these, the result `y`, the cotangent, and the segments if there
-/// are any.
-///
-/// It repeats the instructions that lead to the probabilities. Where these are merged with those of the decomposition
-/// of `causal_attention`, the probabilities are saved; where they are not, they are recomputed.
-#[derive(Debug)]
-pub(super) struct CausalAttentionGrad;
+described! {
+    /// The gradients of `causal_attention` by `q`, `k` and `v` from these, the result `y`, the cotangent, and the segments if there
+    /// are any.
+    ///
+    /// It repeats the instructions that lead to the probabilities. Where these are merged with those of the decomposition
+    /// of `causal_attention`, the probabilities are saved; where they are not, they are recomputed.
+    #[derive(Debug)]
+    pub(super) struct CausalAttentionGrad;
+}
 
 /// The sum of `y * ct` for each row of the matrices, wide. It equals the sum over the keys of a probability times its
 /// cotangent, without reading either.

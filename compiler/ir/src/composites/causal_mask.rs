@@ -3,6 +3,7 @@
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, Vjp, arity, attr_error};
 use crate::ops::Direction;
@@ -14,12 +15,14 @@ use smallvec::smallvec;
 
 pub(super) static SIZE: AttrKey<i64> = AttrKey::required("size", "how many positions; at most 2^31");
 
-/// Which positions a position sees when none sees ahead, `pred[size, size]` of nothing: true where the key (dimension 1)
-/// is at most the query (dimension 0).
-///
-/// Every causal mask of a module becomes this one, so that it is computed once.
-#[derive(Debug)]
-pub(super) struct CausalMask;
+described! {
+    /// Which positions a position sees when none sees ahead, `pred[size, size]` of nothing: true where the key (dimension 1)
+    /// is at most the query (dimension 0).
+    ///
+    /// Every causal mask of a module becomes this one, so that it is computed once.
+    #[derive(Debug)]
+    pub(super) struct CausalMask;
+}
 
 /// The number of positions.
 fn size(attrs: &Attrs) -> Result<usize> {

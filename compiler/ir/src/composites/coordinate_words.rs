@@ -5,6 +5,7 @@ use super::parts::with_word;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity, attr_error, dtype_error};
 use crate::ops::{Add, Xor};
@@ -19,13 +20,15 @@ static DIM: AttrKey<i64> = AttrKey::required("dim", "the number of the dimension
 static SIZE: AttrKey<i64> = AttrKey::required("size", "how many words");
 static OFFSET: AttrKey<i64> = AttrKey::optional("offset", 0, "the first coordinate in the original tensor");
 
-/// The words of `size` coordinates along dimension `dim` in a step, `u32[size]`, from `step s32[]`; `random_bits` takes
-/// such a vector for each dimension. The coordinates, in the original tensor, are `offset` and those after it.
-///
-/// The meaning is `along` of [`halite_tensor::rounding::random_bits`]. Sums stay below 2^24, as
-/// [`check_exact_integers`](crate::check_exact_integers) proves.
-#[derive(Debug)]
-pub(super) struct CoordinateWords;
+described! {
+    /// The words of `size` coordinates along dimension `dim` in a step, `u32[size]`, from `step s32[]`; `random_bits` takes
+    /// such a vector for each dimension. The coordinates, in the original tensor, are `offset` and those after it.
+    ///
+    /// The meaning is `along` of [`halite_tensor::rounding::random_bits`]. Sums stay below 2^24, as
+    /// [`check_exact_integers`](crate::check_exact_integers) proves.
+    #[derive(Debug)]
+    pub(super) struct CoordinateWords;
+}
 
 struct Line {
     dim: u32,

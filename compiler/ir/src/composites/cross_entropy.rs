@@ -5,6 +5,7 @@ use super::parts::{last_size, sibling, spread_last};
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::domain::Domain;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity, dtype_error, shape_error};
@@ -18,12 +19,14 @@ use smallvec::smallvec;
 
 static IGNORE_INDEX: AttrKey<i64> = AttrKey::optional("ignore_index", -100, "the label that counts for nothing");
 
-/// The sum of `-log softmax(logits)[label]` over all labels but the ignored ones, and how many these are.
-///
-/// `logits[..., vocab]` and `labels s32[...]`; both results are scalars of the logits' type. A label is the ignored one
-/// or in `0..vocab`. When all are ignored both results are 0.
-#[derive(Debug)]
-pub(super) struct CrossEntropy;
+described! {
+    /// The sum of `-log softmax(logits)[label]` over all labels but the ignored ones, and how many these are.
+    ///
+    /// `logits[..., vocab]` and `labels s32[...]`; both results are scalars of the logits' type. A label is the ignored one
+    /// or in `0..vocab`. When all are ignored both results are 0.
+    #[derive(Debug)]
+    pub(super) struct CrossEntropy;
+}
 
 fn check(op: &str, logits: &TensorType, labels: &TensorType) -> Result<()> {
     Takes::Float.check(op, logits)?;
@@ -132,10 +135,12 @@ impl CompositeDef for CrossEntropy {
     }
 }
 
-/// The gradient of the sum of `cross_entropy` by `logits` from `logits`, `labels` and the cotangent of the sum:
-/// `ct * (softmax(logits) - one_hot(label))` where the label counts, else 0.
-#[derive(Debug)]
-pub(super) struct CrossEntropyGrad;
+described! {
+    /// The gradient of the sum of `cross_entropy` by `logits` from `logits`, `labels` and the cotangent of the sum:
+    /// `ct * (softmax(logits) - one_hot(label))` where the label counts, else 0.
+    #[derive(Debug)]
+    pub(super) struct CrossEntropyGrad;
+}
 
 impl CompositeDef for CrossEntropyGrad {
     fn name(&self) -> &str {

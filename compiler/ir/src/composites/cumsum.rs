@@ -3,6 +3,7 @@
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::CompositeDef;
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_unary};
@@ -16,10 +17,12 @@ static DIM: AttrKey<i64> =
     AttrKey::optional("dim", -1, "the dimension that is summed along; negative counts from the end");
 static REVERSE: AttrKey<bool> = AttrKey::refinement("reverse", false, "sum from the last element to the first");
 
-/// The sum of each element and those before it along one dimension. It is made in as many additions one after another as the size
-/// has binary digits: with each, sums reach twice as far (Hillis and Steele 1986).
-#[derive(Debug)]
-pub(super) struct Cumsum;
+described! {
+    /// The sum of each element and those before it along one dimension. It is made in as many additions one after another as the size
+    /// has binary digits: with each, sums reach twice as far (Hillis and Steele 1986).
+    #[derive(Debug)]
+    pub(super) struct Cumsum;
+}
 
 impl CompositeDef for Cumsum {
     fn name(&self) -> &str {

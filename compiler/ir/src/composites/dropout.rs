@@ -4,6 +4,7 @@ use super::parts::sibling;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{Composite, CompositeDef};
+use crate::described;
 use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, attr_error};
@@ -26,12 +27,14 @@ pub(super) fn rate(op: &str, attrs: &Attrs) -> Result<f64> {
     Err(attr_error(format!("`rate` of `{op}` is {rate}, expected a number from 0 and below 1")))
 }
 
-/// `x`, until a pass gives it random bits: an element of which is zero with probability `rate` then, and divided by `1 - rate`
-/// otherwise. As it stands it means what it does outside of training, nothing.
-///
-/// Each has bits of its own, so that two of one operand are two.
-#[derive(Debug)]
-pub(super) struct Dropout;
+described! {
+    /// `x`, until a pass gives it random bits: an element of which is zero with probability `rate` then, and divided by `1 - rate`
+    /// otherwise. As it stands it means what it does outside of training, nothing.
+    ///
+    /// Each has bits of its own, so that two of one operand are two.
+    #[derive(Debug)]
+    pub(super) struct Dropout;
+}
 
 impl CompositeDef for Dropout {
     fn name(&self) -> &str {

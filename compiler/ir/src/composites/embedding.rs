@@ -3,6 +3,7 @@
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::CompositeDef;
+use crate::described;
 use crate::domain::Domain;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, arity, dtype_error, shape_error};
@@ -13,9 +14,11 @@ use halite_support::Result;
 use halite_tensor::{DType, Shape};
 use smallvec::smallvec;
 
-/// The rows of `table[vocab, hidden]` that `ids s32[...]` name, as `[..., hidden]`. Ids are in `0..vocab`.
-#[derive(Debug)]
-pub(super) struct Embedding;
+described! {
+    /// The rows of `table[vocab, hidden]` that `ids s32[...]` name, as `[..., hidden]`. Ids are in `0..vocab`.
+    #[derive(Debug)]
+    pub(super) struct Embedding;
+}
 
 impl CompositeDef for Embedding {
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@ use super::parts::gradient_by;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
@@ -26,10 +27,12 @@ const TANH_SLOPE: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
 /// `1 / sqrt(2 * pi)`, the density of the normal distribution at 0.
 const DENSITY: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2 / 2.0;
 
-/// `x * P(X <= x)` for a standard normal `X`: exactly `x/2 * (1 + erf(x / sqrt(2)))`, or as
-/// `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`.
-#[derive(Debug)]
-pub(super) struct Gelu;
+described! {
+    /// `x * P(X <= x)` for a standard normal `X`: exactly `x/2 * (1 + erf(x / sqrt(2)))`, or as
+    /// `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`.
+    #[derive(Debug)]
+    pub(super) struct Gelu;
+}
 
 /// `erf` or `tanh` of the argument that the form calls for: twice the probability, less one.
 fn curve(b: &mut Builder<'_>, x: Value, tanh: bool) -> Result<Value> {
@@ -105,10 +108,12 @@ impl CompositeDef for Gelu {
     }
 }
 
-/// The gradient of `gelu` from its operand `x` and the cotangent: `ct * (probability + x * density)`. It repeats
-/// instructions of the decomposition of `gelu`, which are merged with those.
-#[derive(Debug)]
-pub(super) struct GeluGrad;
+described! {
+    /// The gradient of `gelu` from its operand `x` and the cotangent: `ct * (probability + x * density)`. It repeats
+    /// instructions of the decomposition of `gelu`, which are merged with those.
+    #[derive(Debug)]
+    pub(super) struct GeluGrad;
+}
 
 impl CompositeDef for GeluGrad {
     fn name(&self) -> &str {

@@ -7,6 +7,7 @@ use super::random_bits::RandomBits;
 use crate::attrs::{AttrSpec, Attrs};
 use crate::build::{Builder, Values, present};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, shape_error};
 use crate::ops::class::{Takes, infer_unary};
@@ -25,15 +26,17 @@ const BITS: u32 = 24;
 /// by up to 0.06 between two streams, as the difference of their words has it; after six, nothing was found in 2,000 differences.
 const ROUNDS: [Round; 2] = [Round::Down(0x97), Round::Up(0xed)];
 
-/// `x / (1 - rate)` where the upper 24 random bits of an element, as a number, reach `rate * 2^24`, and zero where they do not. The
-/// bits are those of `random_bits` after two more rounds.
-/// The operands are `x[n0, n1, ..]` and those of `random_bits`: the word of a stream, `u32[]`, and a vector of coordinate words for
-/// each dimension, `u32[n0]`, `u32[n1]` and so on.
-///
-/// The gradient is that of the cotangent by the same words, so that nothing of the mask need be kept. The rate is rounded to a
-/// multiple of 2^-24.
-#[derive(Debug)]
-pub(super) struct KeyedDropout;
+described! {
+    /// `x / (1 - rate)` where the upper 24 random bits of an element, as a number, reach `rate * 2^24`, and zero where they do not. The
+    /// bits are those of `random_bits` after two more rounds.
+    /// The operands are `x[n0, n1, ..]` and those of `random_bits`: the word of a stream, `u32[]`, and a vector of coordinate words for
+    /// each dimension, `u32[n0]`, `u32[n1]` and so on.
+    ///
+    /// The gradient is that of the cotangent by the same words, so that nothing of the mask need be kept. The rate is rounded to a
+    /// multiple of 2^-24.
+    #[derive(Debug)]
+    pub(super) struct KeyedDropout;
+}
 
 impl CompositeDef for KeyedDropout {
     fn name(&self) -> &str {

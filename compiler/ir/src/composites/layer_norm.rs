@@ -5,6 +5,7 @@ use super::rms_norm::{check, statistics};
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, arity, require_same};
 use crate::policy::Follows;
@@ -16,10 +17,12 @@ use smallvec::smallvec;
 
 static EPS: AttrKey<f64> = AttrKey::optional("eps", 1e-5, "added to the variance");
 
-/// `(x - mean(x)) * rsqrt(variance(x) + eps) * weight + bias` along the last dimension; the variance is the mean square
-/// of what is centered, `weight` and `bias` have one element for each position.
-#[derive(Debug)]
-pub(super) struct LayerNorm;
+described! {
+    /// `(x - mean(x)) * rsqrt(variance(x) + eps) * weight + bias` along the last dimension; the variance is the mean square
+    /// of what is centered, `weight` and `bias` have one element for each position.
+    #[derive(Debug)]
+    pub(super) struct LayerNorm;
+}
 
 /// `x` with mean 0 and variance 1, and what it was multiplied by.
 fn standardize(b: &mut Builder<'_>, x: Value, eps: f64) -> Result<(Value, Value)> {
@@ -75,10 +78,12 @@ impl CompositeDef for LayerNorm {
     }
 }
 
-/// The gradients of `layer_norm` by `x`, `weight` and `bias` from `x`, `weight` and the cotangent. It repeats
-/// instructions of the decomposition of `layer_norm`, which are merged with those.
-#[derive(Debug)]
-pub(super) struct LayerNormGrad;
+described! {
+    /// The gradients of `layer_norm` by `x`, `weight` and `bias` from `x`, `weight` and the cotangent. It repeats
+    /// instructions of the decomposition of `layer_norm`, which are merged with those.
+    #[derive(Debug)]
+    pub(super) struct LayerNormGrad;
+}
 
 impl CompositeDef for LayerNormGrad {
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@ use super::parts::{last_size, spread_vector};
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::CompositeDef;
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, dtype_error, shape_error};
 use crate::ops::class::Takes;
@@ -13,9 +14,11 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Shape};
 use smallvec::smallvec;
 
-/// `x weight^T`, or `x weight^T + bias`: `x[..., in]`, `weight[out, in]`, `bias[out]` to `[..., out]`.
-#[derive(Debug)]
-pub(super) struct Linear;
+described! {
+    /// `x weight^T`, or `x weight^T + bias`: `x[..., in]`, `weight[out, in]`, `bias[out]` to `[..., out]`.
+    #[derive(Debug)]
+    pub(super) struct Linear;
+}
 
 fn check_weight(x: &TensorType, weight: &TensorType) -> Result<()> {
     let inputs = last_size("linear", x)?;

@@ -4,6 +4,7 @@ use super::parts::gradient_by;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
@@ -16,9 +17,11 @@ use smallvec::smallvec;
 static DIM: AttrKey<i64> =
     AttrKey::optional("dim", -1, "the dimension that is normalized; negative counts from the end");
 
-/// `x - max(x) - log(sum(exp(x - max(x))))` along one dimension.
-#[derive(Debug)]
-pub(super) struct LogSoftmax;
+described! {
+    /// `x - max(x) - log(sum(exp(x - max(x))))` along one dimension.
+    #[derive(Debug)]
+    pub(super) struct LogSoftmax;
+}
 
 /// What a logarithmic softmax along a dimension is made of.
 pub(super) struct LogSoftmaxParts {
@@ -81,9 +84,11 @@ impl CompositeDef for LogSoftmax {
     }
 }
 
-/// The gradient of `log_softmax` from its result `y` and the cotangent `ct`: `ct - exp(y) * sum(ct)`.
-#[derive(Debug)]
-pub(super) struct LogSoftmaxGrad;
+described! {
+    /// The gradient of `log_softmax` from its result `y` and the cotangent `ct`: `ct - exp(y) * sum(ct)`.
+    #[derive(Debug)]
+    pub(super) struct LogSoftmaxGrad;
+}
 
 impl CompositeDef for LogSoftmaxGrad {
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@ use super::hash::rounds;
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, dtype_error, shape_error};
 use crate::ops::movement::require_countable;
@@ -14,14 +15,16 @@ use halite_tensor::rounding::ELEMENT_ROUNDS;
 use halite_tensor::{DType, Shape};
 use smallvec::smallvec;
 
-/// Random bits as `u32[n0, n1, ..]` from the word of a stream, `u32[]`, and a vector of coordinate words for each
-/// dimension, `u32[n0]`, `u32[n1]` and so on. `stream_words` and `coordinate_words` make these; the three together mean
-/// [`halite_tensor::rounding::random_bits`], which says how and why.
-///
-/// Multiplications stay below 2^24, as [`check_exact_integers`](crate::check_exact_integers) proves. Each element costs
-/// 16 instructions, and one more for each dimension after the first. The word is added to the first vector.
-#[derive(Debug)]
-pub(super) struct RandomBits;
+described! {
+    /// Random bits as `u32[n0, n1, ..]` from the word of a stream, `u32[]`, and a vector of coordinate words for each
+    /// dimension, `u32[n0]`, `u32[n1]` and so on. `stream_words` and `coordinate_words` make these; the three together mean
+    /// [`halite_tensor::rounding::random_bits`], which says how and why.
+    ///
+    /// Multiplications stay below 2^24, as [`check_exact_integers`](crate::check_exact_integers) proves. Each element costs
+    /// 16 instructions, and one more for each dimension after the first. The word is added to the first vector.
+    #[derive(Debug)]
+    pub(super) struct RandomBits;
+}
 
 /// One size for each vector.
 fn shape(along: &[&TensorType]) -> Result<Shape> {

@@ -4,6 +4,7 @@ use super::parts::gradient_by;
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
 use crate::ops::Direction;
@@ -14,9 +15,11 @@ use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 
-/// `max(x, 0)`.
-#[derive(Debug)]
-pub(super) struct Relu;
+described! {
+    /// `max(x, 0)`.
+    #[derive(Debug)]
+    pub(super) struct Relu;
+}
 
 impl CompositeDef for Relu {
     fn name(&self) -> &str {
@@ -52,9 +55,11 @@ impl CompositeDef for Relu {
     }
 }
 
-/// The gradient of `relu` from its result `y` and the cotangent `ct`: `ct` where `y > 0`, else 0.
-#[derive(Debug)]
-pub(super) struct ReluGrad;
+described! {
+    /// The gradient of `relu` from its result `y` and the cotangent `ct`: `ct` where `y > 0`, else 0.
+    #[derive(Debug)]
+    pub(super) struct ReluGrad;
+}
 
 impl CompositeDef for ReluGrad {
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@ use super::parts::{gradient_by, last_size, mean_last, require_vector, spread_las
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, arity, require_same};
 use crate::ops::class::Takes;
@@ -17,9 +18,11 @@ use smallvec::smallvec;
 /// Added to the mean square.
 pub static EPS: AttrKey<f64> = AttrKey::optional("eps", 1e-5, "added to the mean square");
 
-/// `x * rsqrt(mean(x^2) + eps) * weight` along the last dimension; `weight` has one element for each position of it.
-#[derive(Debug)]
-pub(super) struct RmsNorm;
+described! {
+    /// `x * rsqrt(mean(x^2) + eps) * weight` along the last dimension; `weight` has one element for each position of it.
+    #[derive(Debug)]
+    pub(super) struct RmsNorm;
+}
 
 /// What every norm along the last dimension takes.
 pub(super) fn check(op: &str, x: &TensorType, weight: &TensorType) -> Result<()> {
@@ -79,10 +82,12 @@ impl CompositeDef for RmsNorm {
     }
 }
 
-/// The gradients of `rms_norm` by `x` and `weight` from `x`, `weight` and the cotangent. It repeats the statistics of the
-/// decomposition of `rms_norm`, which are merged with those; the normalized `x` is not needed, and so not kept.
-#[derive(Debug)]
-pub(super) struct RmsNormGrad;
+described! {
+    /// The gradients of `rms_norm` by `x` and `weight` from `x`, `weight` and the cotangent. It repeats the statistics of the
+    /// decomposition of `rms_norm`, which are merged with those; the normalized `x` is not needed, and so not kept.
+    #[derive(Debug)]
+    pub(super) struct RmsNormGrad;
+}
 
 impl CompositeDef for RmsNormGrad {
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@ use super::parts::sibling;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values, present};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, attr_error, shape_error};
 use crate::ops::class::{Takes, infer_unary};
@@ -24,17 +25,19 @@ static LOW: AttrKey<f64> =
 static HIGH: AttrKey<f64> =
     AttrKey::refinement("high", 4.0, "turns in `trained` positions from which on they are kept");
 
-/// Rotary position embedding of `x[batch, seq, heads, head_dim]` by halves, as Hugging Face's `rotate_half`.
-///
-/// At position `p`, elements `i` and `i + head_dim/2` are rotated as a point of the plane by the angle `p * f` with the
-/// frequency `f = theta^(-2i/head_dim)`. Angles, sines and cosines are computed in `f32`, or in `f64` for an `f64` operand,
-/// and rounded to the operand's type before they are applied.
-///
-/// For sequences longer than those of the first training, `factor` divides frequencies. With `trained = 0` it divides all,
-/// which interpolates positions (Chen et al. 2023). Otherwise it divides those of less than `low` turns in `trained`
-/// positions, keeps those of more than `high`, and goes linearly from one to the other between (Llama 3.1).
-#[derive(Debug)]
-pub(super) struct Rope;
+described! {
+    /// Rotary position embedding of `x[batch, seq, heads, head_dim]` by halves, as Hugging Face's `rotate_half`.
+    ///
+    /// At position `p`, elements `i` and `i + head_dim/2` are rotated as a point of the plane by the angle `p * f` with the
+    /// frequency `f = theta^(-2i/head_dim)`. Angles, sines and cosines are computed in `f32`, or in `f64` for an `f64` operand,
+    /// and rounded to the operand's type before they are applied.
+    ///
+    /// For sequences longer than those of the first training, `factor` divides frequencies. With `trained = 0` it divides all,
+    /// which interpolates positions (Chen et al. 2023). Otherwise it divides those of less than `low` turns in `trained`
+    /// positions, keeps those of more than `high`, and goes linearly from one to the other between (Llama 3.1).
+    #[derive(Debug)]
+    pub(super) struct Rope;
+}
 
 /// The frequencies as `factor` leaves them.
 fn scaled(b: &mut Builder<'_>, attrs: &Attrs, frequency: Value) -> Result<Value> {

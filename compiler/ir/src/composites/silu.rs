@@ -4,6 +4,7 @@ use super::parts::gradient_by;
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
@@ -13,9 +14,11 @@ use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 
-/// `x * logistic(x)`, also known as swish.
-#[derive(Debug)]
-pub(super) struct Silu;
+described! {
+    /// `x * logistic(x)`, also known as swish.
+    #[derive(Debug)]
+    pub(super) struct Silu;
+}
 
 /// `logistic(x)` and `silu(x)`.
 pub(super) fn silu_parts(b: &mut Builder<'_>, x: Value) -> Result<(Value, Value)> {
@@ -61,10 +64,12 @@ impl CompositeDef for Silu {
     }
 }
 
-/// The gradient of `silu` from its operand `x` and the cotangent `ct`. It repeats instructions of the decomposition of
-/// `silu`, which are merged with those.
-#[derive(Debug)]
-pub(super) struct SiluGrad;
+described! {
+    /// The gradient of `silu` from its operand `x` and the cotangent `ct`. It repeats instructions of the decomposition of
+    /// `silu`, which are merged with those.
+    #[derive(Debug)]
+    pub(super) struct SiluGrad;
+}
 
 impl CompositeDef for SiluGrad {
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@ use super::parts::gradient_by;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
@@ -18,9 +19,11 @@ use smallvec::smallvec;
 pub static DIM: AttrKey<i64> =
     AttrKey::optional("dim", -1, "the dimension that sums to one; negative counts from the end");
 
-/// `exp(x - max(x)) / sum(exp(x - max(x)))` along one dimension.
-#[derive(Debug)]
-pub(super) struct Softmax;
+described! {
+    /// `exp(x - max(x)) / sum(exp(x - max(x)))` along one dimension.
+    #[derive(Debug)]
+    pub(super) struct Softmax;
+}
 
 impl CompositeDef for Softmax {
     fn name(&self) -> &str {
@@ -69,9 +72,11 @@ impl CompositeDef for Softmax {
     }
 }
 
-/// The gradient of `softmax` from its result `y` and the cotangent `ct`: `y * (ct - sum(ct * y))`.
-#[derive(Debug)]
-pub(super) struct SoftmaxGrad;
+described! {
+    /// The gradient of `softmax` from its result `y` and the cotangent `ct`: `y * (ct - sum(ct * y))`.
+    #[derive(Debug)]
+    pub(super) struct SoftmaxGrad;
+}
 
 impl CompositeDef for SoftmaxGrad {
     fn name(&self) -> &str {

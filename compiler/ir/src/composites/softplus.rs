@@ -3,6 +3,7 @@
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values, present};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp};
 use crate::ops::class::{Takes, infer_unary};
@@ -12,9 +13,11 @@ use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 
-/// `log(1 + exp(x))`, as `max(x, 0) + log1p(exp(-|x|))`, which neither overflows nor loses what is small.
-#[derive(Debug)]
-pub(super) struct Softplus;
+described! {
+    /// `log(1 + exp(x))`, as `max(x, 0) + log1p(exp(-|x|))`, which neither overflows nor loses what is small.
+    #[derive(Debug)]
+    pub(super) struct Softplus;
+}
 
 impl CompositeDef for Softplus {
     fn name(&self) -> &str {

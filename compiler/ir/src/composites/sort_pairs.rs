@@ -3,6 +3,7 @@
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::CompositeDef;
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, shape_error};
 use crate::ops::class::{Takes, infer_unary};
@@ -16,11 +17,13 @@ use smallvec::smallvec;
 static DIM: AttrKey<i64> = AttrKey::optional("dim", -1, "the dimension that is sorted; negative counts from the end");
 static DESCENDING: AttrKey<bool> = AttrKey::refinement("descending", false, "put the largest element first");
 
-/// The elements along one dimension in order, and their positions as `s32`. Equal elements keep their order, NaN comes last, and
-/// first where the order is descending. The decomposition is a bitonic network (Batcher 1968): for `n` elements some
-/// `log2(n)^2 / 2` steps of some 20 instructions each, which need nothing of a target but comparisons and choices.
-#[derive(Debug)]
-pub(super) struct SortPairs;
+described! {
+    /// The elements along one dimension in order, and their positions as `s32`. Equal elements keep their order, NaN comes last, and
+    /// first where the order is descending. The decomposition is a bitonic network (Batcher 1968): for `n` elements some
+    /// `log2(n)^2 / 2` steps of some 20 instructions each, which need nothing of a target but comparisons and choices.
+    #[derive(Debug)]
+    pub(super) struct SortPairs;
+}
 
 /// Elements with their positions; `n` along `dim`, a power of two.
 #[derive(Clone, Copy)]

@@ -4,6 +4,7 @@ use super::parts::with_word;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity, attr_error, dtype_error, shape_error};
 use crate::ops::{And, Direction, Or, ShiftLeft, ShiftRightLogical, Xor};
@@ -17,17 +18,19 @@ use std::borrow::Cow;
 static DTYPE: AttrKey<Cow<'static, str>> =
     AttrKey::optional("dtype", Cow::Borrowed("bf16"), "`bf16` or `f16`, the type of the result");
 
-/// `x f32` rounded stochastically by `bits u32` of the same shape to `dtype`, `bf16` or `f16`. The name is XLA's.
-///
-/// The meaning is [`halite_tensor::rounding::stochastic`]: values of `dtype`, infinities and NaN stay. Both forms end
-/// with a `convert` that is exact, so nothing is 16 bits wide. Each element costs 10 instructions for `bf16` and 21 for
-/// `f16`, bitcasts not counted.
-///
-/// CPU XLA flushes subnormal `f32` in arithmetic and comparisons, but not in bitcasts and conversions, `f16` and `bf16`
-/// results included. Neither form notices: that of `bf16` handles subnormals as bits only, that of `f16` as numbers so
-/// small that they become zero. A NaN keeps its sign; CPU XLA drops its payload on the way to `bf16`.
-#[derive(Debug)]
-pub(super) struct StochasticConvert;
+described! {
+    /// `x f32` rounded stochastically by `bits u32` of the same shape to `dtype`, `bf16` or `f16`. The name is XLA's.
+    ///
+    /// The meaning is [`halite_tensor::rounding::stochastic`]: values of `dtype`, infinities and NaN stay. Both forms end
+    /// with a `convert` that is exact, so nothing is 16 bits wide. Each element costs 10 instructions for `bf16` and 21 for
+    /// `f16`, bitcasts not counted.
+    ///
+    /// CPU XLA flushes subnormal `f32` in arithmetic and comparisons, but not in bitcasts and conversions, `f16` and `bf16`
+    /// results included. Neither form notices: that of `bf16` handles subnormals as bits only, that of `f16` as numbers so
+    /// small that they become zero. A NaN keeps its sign; CPU XLA drops its payload on the way to `bf16`.
+    #[derive(Debug)]
+    pub(super) struct StochasticConvert;
+}
 
 fn target(attrs: &Attrs) -> Result<DType> {
     let word = attrs.get(&DTYPE)?;

@@ -3,6 +3,7 @@
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 
-/// Its operand, through which no gradient goes.
-#[derive(Debug)]
-pub(super) struct StopGradient;
+described! {
+    /// Its operand, through which no gradient goes.
+    #[derive(Debug)]
+    pub(super) struct StopGradient;
+}
 
 impl CompositeDef for StopGradient {
     fn name(&self) -> &str {

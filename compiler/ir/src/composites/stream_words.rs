@@ -4,6 +4,7 @@ use super::hash::mix;
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity, dtype_error};
 use crate::syntax::Value;
@@ -12,12 +13,14 @@ use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 
-/// The words of streams in a step, `u32[n]`, from their `keys u32[n]` and `step s32[]`; `random_bits` takes one of them.
-/// All 32 bits of key and step count, and keys that differ give words that do.
-///
-/// The meaning is the word of [`halite_tensor::rounding::random_bits`].
-#[derive(Debug)]
-pub(super) struct StreamWords;
+described! {
+    /// The words of streams in a step, `u32[n]`, from their `keys u32[n]` and `step s32[]`; `random_bits` takes one of them.
+    /// All 32 bits of key and step count, and keys that differ give words that do.
+    ///
+    /// The meaning is the word of [`halite_tensor::rounding::random_bits`].
+    #[derive(Debug)]
+    pub(super) struct StreamWords;
+}
 
 impl CompositeDef for StreamWords {
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@ use super::parts::gradient_by;
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, arity, require_same};
 use crate::ops::class::{Takes, infer_binary};
@@ -13,9 +14,11 @@ use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 
-/// `silu(gate) * up`.
-#[derive(Debug)]
-pub(super) struct Swiglu;
+described! {
+    /// `silu(gate) * up`.
+    #[derive(Debug)]
+    pub(super) struct Swiglu;
+}
 
 impl CompositeDef for Swiglu {
     fn name(&self) -> &str {
@@ -45,10 +48,12 @@ impl CompositeDef for Swiglu {
     }
 }
 
-/// The gradients of `swiglu` by `gate` and `up` from `gate`, `up` and the cotangent. It repeats the logistic function of the
-/// decomposition of `swiglu`, which is merged with that one; `silu(gate)` is not needed, and so not kept.
-#[derive(Debug)]
-pub(super) struct SwigluGrad;
+described! {
+    /// The gradients of `swiglu` by `gate` and `up` from `gate`, `up` and the cotangent. It repeats the logistic function of the
+    /// decomposition of `swiglu`, which is merged with that one; `silu(gate)` is not needed, and so not kept.
+    #[derive(Debug)]
+    pub(super) struct SwigluGrad;
+}
 
 impl CompositeDef for SwigluGrad {
     fn name(&self) -> &str {

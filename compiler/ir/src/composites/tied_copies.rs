@@ -5,6 +5,7 @@ use crate::attr::Attr;
 use crate::attrs::{AttrSpec, Attrs};
 use crate::build::{Builder, Values, present};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity};
 use crate::syntax::Value;
@@ -13,13 +14,15 @@ use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 
-/// A weight `[ranks, rows, ..]` of which some ranks in a row hold the same: the weight itself, as one that stays so. See
-/// [`Packing`](halite_tensor::Packing).
-///
-/// The gradient is not the derivative by each element, but by all copies of it together: every copy gets the sum of their
-/// cotangents. So equal copies get equal updates.
-#[derive(Debug)]
-pub(super) struct TiedCopies;
+described! {
+    /// A weight `[ranks, rows, ..]` of which some ranks in a row hold the same: the weight itself, as one that stays so. See
+    /// [`Packing`](halite_tensor::Packing).
+    ///
+    /// The gradient is not the derivative by each element, but by all copies of it together: every copy gets the sum of their
+    /// cotangents. So equal copies get equal updates.
+    #[derive(Debug)]
+    pub(super) struct TiedCopies;
+}
 
 impl CompositeDef for TiedCopies {
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@ use super::parts::last_size;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity, shape_error};
 use crate::ops::Direction;
@@ -17,11 +18,13 @@ use smallvec::smallvec;
 /// How many elements of each row, at least 1.
 pub static K: AttrKey<i64> = AttrKey::required("k", "how many elements of each row, at least 1");
 
-/// The `k` largest elements along the last dimension, largest first, and their positions as `s32`. Of equal elements the
-/// first comes first; NaN counts as larger than everything. The decomposition has some ten instructions for each of the
-/// `k`.
-#[derive(Debug)]
-pub(super) struct TopK;
+described! {
+    /// The `k` largest elements along the last dimension, largest first, and their positions as `s32`. Of equal elements the
+    /// first comes first; NaN counts as larger than everything. The decomposition has some ten instructions for each of the
+    /// `k`.
+    #[derive(Debug)]
+    pub(super) struct TopK;
+}
 
 impl TopK {
     /// How many elements are taken of how many.

@@ -5,6 +5,7 @@ use crate::attr::Attr;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
+use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity};
 use crate::syntax::Value;
@@ -15,12 +16,14 @@ use halite_tensor::{DType, Shape};
 static DIM: AttrKey<i64> =
     AttrKey::required("dim", "the dimension of ranks, from the end when negative; rows are the next one");
 
-/// The tensors that lie in one: `x[.., ranks, rows, ..]` to one `[.., rows of all ranks, ..]` for each part. Where several
-/// ranks in a row hold the same, the first one is taken. See [`Packing`](halite_tensor::Packing).
-///
-/// The gradient puts the cotangents beside each other; that of a decomposition would add padded ones.
-#[derive(Debug)]
-pub(super) struct Unpack;
+described! {
+    /// The tensors that lie in one: `x[.., ranks, rows, ..]` to one `[.., rows of all ranks, ..]` for each part. Where several
+    /// ranks in a row hold the same, the first one is taken. See [`Packing`](halite_tensor::Packing).
+    ///
+    /// The gradient puts the cotangents beside each other; that of a decomposition would add padded ones.
+    #[derive(Debug)]
+    pub(super) struct Unpack;
+}
 
 /// The shape of one part.
 fn part_shape(x: &TensorType, dim: usize, share: &Share) -> Shape {

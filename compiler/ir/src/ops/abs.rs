@@ -4,6 +4,7 @@ use super::class::{Takes, map_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{SIGNED_INTS, both_signs, ints, per_type};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise absolute value of a float or a signed integer; the smallest integer is its own.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Abs;
+described! {
+    /// Element-wise absolute value of a float or a signed integer; the smallest integer is its own.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Abs;
+}
 
 impl Elementwise for Abs {
     const NAME: &'static str = "abs";

@@ -3,6 +3,7 @@
 use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::shards::Linear;
@@ -11,9 +12,11 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise sum of two tensors of one type; integers wrap.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Add;
+described! {
+    /// Element-wise sum of two tensors of one type; integers wrap.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Add;
+}
 
 impl Elementwise for Add {
     const NAME: &'static str = "add";

@@ -4,6 +4,7 @@ use super::movement::require_countable;
 use super::ranks::{alone, each_dims, each_vjp, exchange, grouped, groups, joined, lower_each};
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -17,14 +18,16 @@ use halite_hlo::Id;
 use halite_support::Result;
 use halite_tensor::{DType, Groups, HostTensor};
 
-/// The operands of all ranks of a group one after another along dimension `dim`, in group order, on each of them. Several operands, of
-/// one element type, are gathered each by itself.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct AllGather {
-    /// The dimension along which the operands follow each other.
-    pub dim: usize,
-    /// Which ranks act together.
-    pub groups: Groups,
+described! {
+    /// The operands of all ranks of a group one after another along dimension `dim`, in group order, on each of them. Several operands, of
+    /// one element type, are gathered each by itself.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct AllGather {
+        /// The dimension along which the operands follow each other.
+        pub dim: usize,
+        /// Which ranks act together.
+        pub groups: Groups,
+    }
 }
 
 impl OpDef for AllGather {

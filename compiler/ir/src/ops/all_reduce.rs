@@ -4,6 +4,7 @@ use super::compare::Direction;
 use super::ranks::{alone, combined, each_dims, each_vjp, exchange, grouped, groups, lower_each};
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -18,14 +19,16 @@ use halite_hlo::Id;
 use halite_support::Result;
 use halite_tensor::{DType, Groups, HostTensor};
 
-/// The element-wise combination of the operands of all ranks of a group, on each of them; rounded once. Several operands, of one element type, are
-/// combined each by itself.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct AllReduce {
-    /// How elements combine.
-    pub kind: Reduction,
-    /// Which ranks act together.
-    pub groups: Groups,
+described! {
+    /// The element-wise combination of the operands of all ranks of a group, on each of them; rounded once. Several operands, of one element type, are
+    /// combined each by itself.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct AllReduce {
+        /// How elements combine.
+        pub kind: Reduction,
+        /// Which ranks act together.
+        pub groups: Groups,
+    }
 }
 
 impl OpDef for AllReduce {

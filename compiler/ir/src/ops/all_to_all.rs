@@ -4,6 +4,7 @@ use super::movement::{require_countable, same_rank_dims};
 use super::ranks::{alone, exchange, grouped, groups, joined, move_dim, part_of, require_split};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -18,16 +19,18 @@ use halite_support::Result;
 use halite_tensor::{DType, Groups, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// Each rank of a group splits its operand into equal parts along `split_dim` and sends part `j` to the `j`-th rank,
-/// which puts what it receives one after another along `concat_dim`, in group order.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct AllToAll {
-    /// The dimension that is split among the ranks.
-    pub split_dim: usize,
-    /// The dimension along which received parts follow each other.
-    pub concat_dim: usize,
-    /// Which ranks act together.
-    pub groups: Groups,
+described! {
+    /// Each rank of a group splits its operand into equal parts along `split_dim` and sends part `j` to the `j`-th rank,
+    /// which puts what it receives one after another along `concat_dim`, in group order.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct AllToAll {
+        /// The dimension that is split among the ranks.
+        pub split_dim: usize,
+        /// The dimension along which received parts follow each other.
+        pub concat_dim: usize,
+        /// Which ranks act together.
+        pub groups: Groups,
+    }
 }
 
 impl AllToAll {

@@ -4,6 +4,7 @@ use super::class::{Takes, zip_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, pred_pairs};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise bitwise `and` of two integers of one type; logical on `pred`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct And;
+described! {
+    /// Element-wise bitwise `and` of two integers of one type; logical on `pred`.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct And;
+}
 
 impl Elementwise for And {
     const NAME: &'static str = "and";

@@ -3,6 +3,7 @@
 use super::class::Takes;
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,12 +17,14 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
 
-/// The position of the first largest element along dimension `dim`, which the result lacks, as `s32`. NaN counts as
-/// larger than everything.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct ArgMax {
-    /// The dimension that is searched.
-    pub dim: usize,
+described! {
+    /// The position of the first largest element along dimension `dim`, which the result lacks, as `s32`. NaN counts as
+    /// larger than everything.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct ArgMax {
+        /// The dimension that is searched.
+        pub dim: usize,
+    }
 }
 
 /// Whether `x` replaces `best`, an earlier element.

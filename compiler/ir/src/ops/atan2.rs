@@ -4,6 +4,7 @@ use super::class::{Takes, zip_f64};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::smooth_and_special;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,10 +12,12 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise angle in radians of the points `(y, x)`, first operand `x` being the ordinate, in `[-pi, pi]`. Signed
-/// zeros choose the side, as in IEEE 754.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Atan2;
+described! {
+    /// Element-wise angle in radians of the points `(y, x)`, first operand `x` being the ordinate, in `[-pi, pi]`. Signed
+    /// zeros choose the side, as in IEEE 754.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Atan2;
+}
 
 impl Elementwise for Atan2 {
     const NAME: &'static str = "atan2";

@@ -3,6 +3,7 @@
 use super::special::{ints, reals};
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::Builder;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -15,11 +16,13 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 
-/// The bits of each element read as another element type of equal width; neither is `pred`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct BitcastConvert {
-    /// Element type of the result.
-    pub dtype: DType,
+described! {
+    /// The bits of each element read as another element type of equal width; neither is `pred`.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct BitcastConvert {
+        /// Element type of the result.
+        pub dtype: DType,
+    }
 }
 
 impl Default for BitcastConvert {

@@ -2,6 +2,7 @@
 
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -15,14 +16,16 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
 
-/// Repeats a tensor along new dimensions. Dimension `i` of the operand becomes dimension `dims[i]` of the result and has
-/// its size there; `dims` increases strictly.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct BroadcastInDim {
-    /// Where each operand dimension goes.
-    pub dims: Dims,
-    /// The shape of the result.
-    pub shape: Shape,
+described! {
+    /// Repeats a tensor along new dimensions. Dimension `i` of the operand becomes dimension `dims[i]` of the result and has
+    /// its size there; `dims` increases strictly.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct BroadcastInDim {
+        /// Where each operand dimension goes.
+        pub dims: Dims,
+        /// The shape of the result.
+        pub shape: Shape,
+    }
 }
 
 impl OpDef for BroadcastInDim {

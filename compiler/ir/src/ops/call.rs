@@ -4,6 +4,7 @@ use super::ranks::alone;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, Values};
 use crate::cost::callee_flops;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -17,11 +18,13 @@ use halite_hlo::Id;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
 
-/// The results of another function of the module on the operands.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Call {
-    /// The function; it comes before the caller in the module.
-    pub callee: FuncId,
+described! {
+    /// The results of another function of the module on the operands.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct Call {
+        /// The function; it comes before the caller in the module.
+        pub callee: FuncId,
+    }
 }
 
 impl Default for Call {

@@ -7,6 +7,7 @@ use super::minimum::minimum;
 use super::special::{int_pairs, real_pairs};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -19,10 +20,12 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// Element-wise `minimum(maximum(x, low), high)` of tensors of one type. `low` and `high` have the type of `x` or are
-/// scalars. NaN in any operand gives NaN.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Clamp;
+described! {
+    /// Element-wise `minimum(maximum(x, low), high)` of tensors of one type. `low` and `high` have the type of `x` or are
+    /// scalars. NaN in any operand gives NaN.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Clamp;
+}
 
 impl OpDef for Clamp {
     fn name(&self) -> &str {

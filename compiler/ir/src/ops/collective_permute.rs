@@ -3,6 +3,7 @@
 use super::ranks::{alone, require_ranks};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -17,11 +18,13 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor};
 use smallvec::smallvec;
 
-/// The operand of each source rank on its target rank; zeros on ranks that are no target.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct CollectivePermute {
-    /// Source ranks and their targets, pairwise; no rank twice on either side.
-    pub pairs: (Dims, Dims),
+described! {
+    /// The operand of each source rank on its target rank; zeros on ranks that are no target.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct CollectivePermute {
+        /// Source ranks and their targets, pairwise; no rank twice on either side.
+        pub pairs: (Dims, Dims),
+    }
 }
 
 impl OpDef for CollectivePermute {

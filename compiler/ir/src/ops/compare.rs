@@ -4,6 +4,7 @@ use super::class::zip_numbers;
 use super::special::{INTS, int_pairs, pred_pairs, real_pairs};
 use crate::attr::{AttrVisitor, word_attr};
 use crate::build::Builder;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,12 +17,14 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 
-/// Element-wise comparison of two tensors of one type. Any comparison with NaN is false, except `NE`, which is true;
-/// zeros of both signs are equal; `pred` has false below true.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Compare {
-    /// What is asked.
-    pub direction: Direction,
+described! {
+    /// Element-wise comparison of two tensors of one type. Any comparison with NaN is false, except `NE`, which is true;
+    /// zeros of both signs are equal; `pred` has false below true.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Compare {
+        /// What is asked.
+        pub direction: Direction,
+    }
 }
 
 word_attr! {

@@ -3,6 +3,7 @@
 use super::movement::{common_block, link_result, require_countable};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,11 +17,13 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// Tensors one after another along dimension `dim`; their other sizes agree.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Concatenate {
-    /// The dimension along which the operands follow each other.
-    pub dim: usize,
+described! {
+    /// Tensors one after another along dimension `dim`; their other sizes agree.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Concatenate {
+        /// The dimension along which the operands follow each other.
+        pub dim: usize,
+    }
 }
 
 impl OpDef for Concatenate {

@@ -2,6 +2,7 @@
 
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::Builder;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,13 +17,15 @@ use halite_tensor::{DType, HostTensor, Shape};
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// A literal tensor. `value` holds either all elements or, as a scalar, the one that fills the whole shape.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Constant {
-    /// All elements, or one scalar for all.
-    pub value: Arc<HostTensor>,
-    /// The shape of the result.
-    pub shape: Shape,
+described! {
+    /// A literal tensor. `value` holds either all elements or, as a scalar, the one that fills the whole shape.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct Constant {
+        /// All elements, or one scalar for all.
+        pub value: Arc<HostTensor>,
+        /// The shape of the result.
+        pub shape: Shape,
+    }
 }
 
 impl Default for Constant {

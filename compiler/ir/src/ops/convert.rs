@@ -3,6 +3,7 @@
 use super::special::{ints, reals};
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -18,16 +19,18 @@ use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 use std::cmp::Ordering;
 
-/// The same numbers in another element type.
-///
-/// - To a float: rounded once, to nearest even.
-/// - From a float to an integer: truncated toward zero; unspecified for numbers out of range, infinities and NaN.
-/// - Between integers: wrapped to the width of the result.
-/// - To `pred`: whether the number is not zero; NaN is not. From `pred`: 0 or 1.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Convert {
-    /// Element type of the result.
-    pub dtype: DType,
+described! {
+    /// The same numbers in another element type.
+    ///
+    /// - To a float: rounded once, to nearest even.
+    /// - From a float to an integer: truncated toward zero; unspecified for numbers out of range, infinities and NaN.
+    /// - Between integers: wrapped to the width of the result.
+    /// - To `pred`: whether the number is not zero; NaN is not. From `pred`: 0 or 1.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct Convert {
+        /// Element type of the result.
+        pub dtype: DType,
+    }
 }
 
 impl Default for Convert {

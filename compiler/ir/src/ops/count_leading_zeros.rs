@@ -4,6 +4,7 @@ use super::class::{Takes, bits, map_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, ints, per_type};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise number of zeros before the highest bit set in an integer; its width for zero.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct CountLeadingZeros;
+described! {
+    /// Element-wise number of zeros before the highest bit set in an integer; its width for zero.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct CountLeadingZeros;
+}
 
 impl Elementwise for CountLeadingZeros {
     const NAME: &'static str = "count_leading_zeros";

@@ -4,6 +4,7 @@ use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, smooth_and_special};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::shards::Linear;
@@ -12,10 +13,12 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise quotient of two tensors of one type. Integers truncate toward zero; as in XLA, division by zero gives
-/// all bits set (-1 when signed) and the smallest number divided by -1 gives itself.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Divide;
+described! {
+    /// Element-wise quotient of two tensors of one type. Integers truncate toward zero; as in XLA, division by zero gives
+    /// all bits set (-1 when signed) and the smallest number divided by -1 gives itself.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Divide;
+}
 
 impl Elementwise for Divide {
     const NAME: &'static str = "divide";

@@ -2,6 +2,7 @@
 
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -18,19 +19,21 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
 
-/// Batched contraction of two tensors.
-///
-/// The result has the batch dimensions, then the free dimensions of the left operand, then those of the right one, each
-/// in operand order. Products are summed at the precision of `accumulate`, which is also the result's element type; the
-/// order of the sum is unspecified.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct DotGeneral {
-    /// Dimensions present in both operands and the result, pairwise.
-    pub batch: (Dims, Dims),
-    /// Dimensions summed over, pairwise.
-    pub contract: (Dims, Dims),
-    /// Element type of the sums and of the result; at least as wide as the operands'.
-    pub accumulate: DType,
+described! {
+    /// Batched contraction of two tensors.
+    ///
+    /// The result has the batch dimensions, then the free dimensions of the left operand, then those of the right one, each
+    /// in operand order. Products are summed at the precision of `accumulate`, which is also the result's element type; the
+    /// order of the sum is unspecified.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct DotGeneral {
+        /// Dimensions present in both operands and the result, pairwise.
+        pub batch: (Dims, Dims),
+        /// Dimensions summed over, pairwise.
+        pub contract: (Dims, Dims),
+        /// Element type of the sums and of the result; at least as wide as the operands'.
+        pub accumulate: DType,
+    }
 }
 
 impl Default for DotGeneral {

@@ -4,6 +4,7 @@ use super::movement::{offset, pick, same_rank_dims};
 use super::starts::{clamp_starts, first_offset, require_inside, require_starts};
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -17,12 +18,14 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// The part of a tensor, of a static shape, that starts at positions known only at run time: one `s32` scalar operand
-/// for each dimension. A start is clamped so that the part lies inside.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct DynamicSlice {
-    /// The shape of the result.
-    pub shape: Shape,
+described! {
+    /// The part of a tensor, of a static shape, that starts at positions known only at run time: one `s32` scalar operand
+    /// for each dimension. A start is clamped so that the part lies inside.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct DynamicSlice {
+        /// The shape of the result.
+        pub shape: Shape,
+    }
 }
 
 impl OpDef for DynamicSlice {

@@ -4,6 +4,7 @@ use super::movement::{link_result, offset, place};
 use super::starts::{clamp_starts, first_offset, require_inside, require_starts};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,10 +17,12 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 
-/// A tensor with another, the second operand, written over the part that starts at positions known only at run time: one
-/// `s32` scalar operand for each dimension. A start is clamped so that the part lies inside.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct DynamicUpdateSlice;
+described! {
+    /// A tensor with another, the second operand, written over the part that starts at positions known only at run time: one
+    /// `s32` scalar operand for each dimension. A start is clamped so that the part lies inside.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct DynamicUpdateSlice;
+}
 
 impl OpDef for DynamicUpdateSlice {
     fn name(&self) -> &str {

@@ -3,6 +3,7 @@
 use super::class::{Takes, infer_binary, infer_unary};
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
+use crate::described::Described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -18,7 +19,7 @@ use std::fmt;
 
 /// An op without attributes on the elements of one operand, or of two operands of one type; the result has that type
 /// too. What its file says here is what such ops differ in, and makes an [`OpDef`] of it.
-pub(super) trait Elementwise: fmt::Debug + Sealed {
+pub(super) trait Elementwise: fmt::Debug + Described + Sealed {
     /// See [`OpDef::name`].
     const NAME: &'static str;
 

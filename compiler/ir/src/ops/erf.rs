@@ -4,6 +4,7 @@ use super::class::{Takes, map_f64};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::smooth_and_special;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -12,9 +13,11 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use std::f64::consts::FRAC_2_SQRT_PI;
 
-/// Element-wise error function of a float, `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Erf;
+described! {
+    /// Element-wise error function of a float, `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Erf;
+}
 
 impl Elementwise for Erf {
     const NAME: &'static str = "erf";

@@ -4,6 +4,7 @@ use super::class::{Takes, map_f64};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::smooth_and_special;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise `e^x` of a float; the result has the operand's type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Exponential;
+described! {
+    /// Element-wise `e^x` of a float; the result has the operand's type.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Exponential;
+}
 
 impl Elementwise for Exponential {
     const NAME: &'static str = "exponential";

@@ -4,6 +4,7 @@ use super::class::Takes;
 use super::movement::{link_result, require_countable};
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::Builder;
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -17,13 +18,15 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Indices, Shape};
 use smallvec::smallvec;
 
-/// The numbers 0, 1, 2, .. along dimension `dim`, repeated along the others. Integers wrap, floats round.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Iota {
-    /// The dimension along which to count.
-    pub dim: usize,
-    /// The type of the result.
-    pub ty: TensorType,
+described! {
+    /// The numbers 0, 1, 2, .. along dimension `dim`, repeated along the others. Integers wrap, floats round.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct Iota {
+        /// The dimension along which to count.
+        pub dim: usize,
+        /// The type of the result.
+        pub ty: TensorType,
+    }
 }
 
 impl Default for Iota {

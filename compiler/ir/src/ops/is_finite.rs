@@ -4,6 +4,7 @@ use super::class::{Takes, map_f64};
 use super::special::reals;
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,9 +17,11 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 
-/// Element-wise: whether a float is neither infinite nor NaN, as `pred`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct IsFinite;
+described! {
+    /// Element-wise: whether a float is neither infinite nor NaN, as `pred`.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct IsFinite;
+}
 
 impl OpDef for IsFinite {
     fn name(&self) -> &str {

@@ -5,6 +5,7 @@ use super::ranks::alone;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, Values};
 use crate::cost::callee_flops;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -20,16 +21,18 @@ use halite_tensor::{DType, HostTensor};
 /// The convention by which the target's compiler has its kernels called: `API_VERSION_STATUS_RETURNING` in XLA's schema.
 const API_VERSION: i32 = 2;
 
-/// The results of a kernel that the target provides. What they are is said by its decomposition, a function of the module: the
-/// interpreter and CPU XLA run the decomposition, and the target is trusted to compute the same.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct KernelCall {
-    /// The name by which the target knows the kernel, as its compiler documents it.
-    pub target: Name,
-    /// The configuration, in the format of the kernel; may be empty.
-    pub config: Name,
-    /// The function that means the same; it comes before the caller in the module.
-    pub decomposition: FuncId,
+described! {
+    /// The results of a kernel that the target provides. What they are is said by its decomposition, a function of the module: the
+    /// interpreter and CPU XLA run the decomposition, and the target is trusted to compute the same.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct KernelCall {
+        /// The name by which the target knows the kernel, as its compiler documents it.
+        pub target: Name,
+        /// The configuration, in the format of the kernel; may be empty.
+        pub config: Name,
+        /// The function that means the same; it comes before the caller in the module.
+        pub decomposition: FuncId,
+    }
 }
 
 impl Default for KernelCall {

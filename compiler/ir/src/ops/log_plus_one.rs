@@ -4,6 +4,7 @@ use super::class::{Takes, map_f64};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::smooth_and_special;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise `ln(1 + x)` of a float, accurate near zero: minus infinity at -1, NaN below.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct LogPlusOne;
+described! {
+    /// Element-wise `ln(1 + x)` of a float, accurate near zero: minus infinity at -1, NaN below.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct LogPlusOne;
+}
 
 impl Elementwise for LogPlusOne {
     const NAME: &'static str = "log_plus_one";

@@ -5,6 +5,7 @@ use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, real_pairs};
 use super::{Direction, Op};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -13,10 +14,12 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use std::cmp::Ordering;
 
-/// Element-wise larger of two tensors of one type. NaN in either operand gives NaN; a positive zero is larger than a
-/// negative one.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Maximum;
+described! {
+    /// Element-wise larger of two tensors of one type. NaN in either operand gives NaN; a positive zero is larger than a
+    /// negative one.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Maximum;
+}
 
 impl Elementwise for Maximum {
     const NAME: &'static str = "maximum";

@@ -5,6 +5,7 @@ use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::maximum::{pick_samples, pick_vjp};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -13,10 +14,12 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use std::cmp::Ordering;
 
-/// Element-wise smaller of two tensors of one type. NaN in either operand gives NaN; a positive zero is larger than a
-/// negative one.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Minimum;
+described! {
+    /// Element-wise smaller of two tensors of one type. NaN in either operand gives NaN; a positive zero is larger than a
+    /// negative one.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Minimum;
+}
 
 impl Elementwise for Minimum {
     const NAME: &'static str = "minimum";

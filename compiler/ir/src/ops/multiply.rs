@@ -4,6 +4,7 @@ use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, smooth_and_special, subnormal_products};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::shards::Linear;
@@ -12,9 +13,11 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise product of two tensors of one type; integers wrap.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Multiply;
+described! {
+    /// Element-wise product of two tensors of one type; integers wrap.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Multiply;
+}
 
 impl Elementwise for Multiply {
     const NAME: &'static str = "multiply";

@@ -4,6 +4,7 @@ use super::class::{Takes, map_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, ints, per_type, smooth_and_special};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::shards::Linear;
@@ -12,9 +13,11 @@ use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise negation; integers wrap, unsigned ones included.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Negate;
+described! {
+    /// Element-wise negation; integers wrap, unsigned ones included.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Negate;
+}
 
 impl Elementwise for Negate {
     const NAME: &'static str = "negate";

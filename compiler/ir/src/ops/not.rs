@@ -4,6 +4,7 @@ use super::class::{Takes, map_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, ints, per_type};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise bitwise complement of an integer; logical on `pred`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Not;
+described! {
+    /// Element-wise bitwise complement of an integer; logical on `pred`.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Not;
+}
 
 impl Elementwise for Not {
     const NAME: &'static str = "not";

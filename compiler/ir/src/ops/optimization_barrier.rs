@@ -2,6 +2,7 @@
 
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, Values};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -14,10 +15,12 @@ use halite_hlo::Id;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
 
-/// The operands unchanged; none of the results is available before all operands are, and nothing is merged, folded or
-/// moved across.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct OptimizationBarrier;
+described! {
+    /// The operands unchanged; none of the results is available before all operands are, and nothing is merged, folded or
+    /// moved across.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct OptimizationBarrier;
+}
 
 impl OpDef for OptimizationBarrier {
     fn name(&self) -> &str {

@@ -3,6 +3,7 @@
 use super::movement::{block_dims, common_block, offset, place, require_countable, require_each_dim};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -17,16 +18,18 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// Puts a scalar, the second operand, around and between the elements of a tensor. Negative padding removes elements,
-/// after the interior is in place.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Pad {
-    /// Elements before the first along each dimension; negative removes.
-    pub low: Vec<i64>,
-    /// Elements after the last; negative removes.
-    pub high: Vec<i64>,
-    /// Elements between neighbours.
-    pub interior: Dims,
+described! {
+    /// Puts a scalar, the second operand, around and between the elements of a tensor. Negative padding removes elements,
+    /// after the interior is in place.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Pad {
+        /// Elements before the first along each dimension; negative removes.
+        pub low: Vec<i64>,
+        /// Elements after the last; negative removes.
+        pub high: Vec<i64>,
+        /// Elements between neighbours.
+        pub interior: Dims,
+    }
 }
 
 impl Pad {

@@ -5,6 +5,7 @@ use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{combine, smooth_and_special};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -12,11 +13,13 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise `x^y` of two tensors of one type. Floats follow IEEE 754 `pow`: anything to the power of zero is 1, one
-/// to any power is 1, a negative `x` with a fractional `y` is NaN. Integers wrap; a negative exponent gives 1 / x^-y
-/// truncated toward zero, which is unspecified at `x = 0`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Power;
+described! {
+    /// Element-wise `x^y` of two tensors of one type. Floats follow IEEE 754 `pow`: anything to the power of zero is 1, one
+    /// to any power is 1, a negative `x` with a fractional `y` is NaN. Integers wrap; a negative exponent gives 1 / x^-y
+    /// truncated toward zero, which is unspecified at `x = 0`.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Power;
+}
 
 impl Elementwise for Power {
     const NAME: &'static str = "power";

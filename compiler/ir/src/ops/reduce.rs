@@ -6,6 +6,7 @@ use super::minimum::minimum;
 use super::movement::{increasing, require_increasing};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -80,18 +81,20 @@ impl Reduction {
     }
 }
 
-/// Combines all elements along some dimensions, which the result lacks; the order is unspecified.
-///
-/// Sums of floats are made at the precision of `accumulate`, which may be wider than the operand and is the result's
-/// element type. Everything else keeps the operand's element type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Reduce {
-    /// How elements combine.
-    pub kind: Reduction,
-    /// The dimensions reduced over, increasing.
-    pub dims: Dims,
-    /// Element type of the result.
-    pub accumulate: DType,
+described! {
+    /// Combines all elements along some dimensions, which the result lacks; the order is unspecified.
+    ///
+    /// Sums of floats are made at the precision of `accumulate`, which may be wider than the operand and is the result's
+    /// element type. Everything else keeps the operand's element type.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct Reduce {
+        /// How elements combine.
+        pub kind: Reduction,
+        /// The dimensions reduced over, increasing.
+        pub dims: Dims,
+        /// Element type of the result.
+        pub accumulate: DType,
+    }
 }
 
 impl Default for Reduce {

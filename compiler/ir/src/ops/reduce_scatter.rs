@@ -6,6 +6,7 @@ use super::ranks::{
 };
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -20,14 +21,16 @@ use halite_hlo::{Id, ReduceKind};
 use halite_support::Result;
 use halite_tensor::{DType, Groups, HostTensor};
 
-/// The element-wise sum of the operands of all ranks of a group, of which each rank keeps its equal part along dimension
-/// `dim`, in group order. Several operands, of one element type, are summed and split each by itself.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct ReduceScatter {
-    /// The dimension that is split among the ranks.
-    pub dim: usize,
-    /// Which ranks act together.
-    pub groups: Groups,
+described! {
+    /// The element-wise sum of the operands of all ranks of a group, of which each rank keeps its equal part along dimension
+    /// `dim`, in group order. Several operands, of one element type, are summed and split each by itself.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct ReduceScatter {
+        /// The dimension that is split among the ranks.
+        pub dim: usize,
+        /// Which ranks act together.
+        pub groups: Groups,
+    }
 }
 
 impl OpDef for ReduceScatter {

@@ -4,6 +4,7 @@ use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, smooth_and_special};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,10 +12,12 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise remainder of the division that truncates toward zero: it has the sign of `x`. Floats are exact. As in
-/// XLA, an integer modulo zero is itself.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Remainder;
+described! {
+    /// Element-wise remainder of the division that truncates toward zero: it has the sign of `x`. Floats are exact. As in
+    /// XLA, an integer modulo zero is itself.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Remainder;
+}
 
 impl Elementwise for Remainder {
     const NAME: &'static str = "remainder";

@@ -3,6 +3,7 @@
 use super::ranks::alone;
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -16,9 +17,11 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// The number of the rank that runs the program, `u32[]`. One program serves all ranks.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct ReplicaId;
+described! {
+    /// The number of the rank that runs the program, `u32[]`. One program serves all ranks.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct ReplicaId;
+}
 
 impl OpDef for ReplicaId {
     fn name(&self) -> &str {

@@ -3,6 +3,7 @@
 use super::movement::require_countable;
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,11 +17,13 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// The elements of a tensor in row-major order under another shape.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Reshape {
-    /// The shape of the result.
-    pub shape: Shape,
+described! {
+    /// The elements of a tensor in row-major order under another shape.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Reshape {
+        /// The shape of the result.
+        pub shape: Shape,
+    }
 }
 
 impl OpDef for Reshape {

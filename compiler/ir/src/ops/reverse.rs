@@ -3,6 +3,7 @@
 use super::movement::{increasing, offset, pick, require_increasing, same_rank_dims};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,11 +17,13 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor};
 use smallvec::smallvec;
 
-/// A tensor backwards along some dimensions.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Reverse {
-    /// The dimensions, increasing.
-    pub dims: Dims,
+described! {
+    /// A tensor backwards along some dimensions.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Reverse {
+        /// The dimensions, increasing.
+        pub dims: Dims,
+    }
 }
 
 impl OpDef for Reverse {

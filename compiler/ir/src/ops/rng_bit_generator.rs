@@ -3,6 +3,7 @@
 use super::movement::require_countable;
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::Builder;
+use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -16,15 +17,17 @@ use halite_support::{Diagnostic, Result};
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
 
-/// Uniform random bits: unsigned integers of the type of the second result. The operand and the first result are the
-/// state `u64[2]`: a key and a counter, of which the second advances.
-///
-/// The generator is Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011),
-/// with counters laid out as XLA's expansion of `THREE_FRY` does, so that bits equal those of XLA on every backend.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct RngBitGenerator {
-    /// The type of the bits.
-    pub bits: TensorType,
+described! {
+    /// Uniform random bits: unsigned integers of the type of the second result. The operand and the first result are the
+    /// state `u64[2]`: a key and a counter, of which the second advances.
+    ///
+    /// The generator is Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011),
+    /// with counters laid out as XLA's expansion of `THREE_FRY` does, so that bits equal those of XLA on every backend.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct RngBitGenerator {
+        /// The type of the bits.
+        pub bits: TensorType,
+    }
 }
 
 impl Default for RngBitGenerator {

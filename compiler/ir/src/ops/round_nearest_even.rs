@@ -4,6 +4,7 @@ use super::class::{Takes, map_f64};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{smooth_and_special, ties};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise nearest whole number of a float; of two equally near ones the even one.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct RoundNearestEven;
+described! {
+    /// Element-wise nearest whole number of a float; of two equally near ones the even one.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct RoundNearestEven;
+}
 
 impl Elementwise for RoundNearestEven {
     const NAME: &'static str = "round_nearest_even";

@@ -4,6 +4,7 @@ use super::class::repeat_scalar;
 use super::special::real_pairs;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,10 +17,12 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 
-/// Element-wise choice between two tensors of one type: elements of `x` where `p` holds, of `y` elsewhere. `p` has
-/// their shape or is a scalar that chooses one of them whole.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Select;
+described! {
+    /// Element-wise choice between two tensors of one type: elements of `x` where `p` holds, of `y` elsewhere. `p` has
+    /// their shape or is a scalar that chooses one of them whole.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Select;
+}
 
 impl OpDef for Select {
     fn name(&self) -> &str {

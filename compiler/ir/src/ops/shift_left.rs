@@ -4,6 +4,7 @@ use super::class::{Takes, shift_amount, zip_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_shifts, per_type};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise shift toward higher bits. `y` is read as unsigned; shifting by the width or more gives zero.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct ShiftLeft;
+described! {
+    /// Element-wise shift toward higher bits. `y` is read as unsigned; shifting by the width or more gives zero.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct ShiftLeft;
+}
 
 impl Elementwise for ShiftLeft {
     const NAME: &'static str = "shift_left";

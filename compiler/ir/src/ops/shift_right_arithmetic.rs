@@ -4,6 +4,7 @@ use super::class::{Takes, shift_amount, sign_extend, zip_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_shifts, per_type};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,10 +12,12 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise shift toward lower bits that repeats the highest bit, also of unsigned integers. `y` is read as
-/// unsigned; shifting by the width or more leaves copies of the highest bit.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct ShiftRightArithmetic;
+described! {
+    /// Element-wise shift toward lower bits that repeats the highest bit, also of unsigned integers. `y` is read as
+    /// unsigned; shifting by the width or more leaves copies of the highest bit.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct ShiftRightArithmetic;
+}
 
 impl Elementwise for ShiftRightArithmetic {
     const NAME: &'static str = "shift_right_arithmetic";

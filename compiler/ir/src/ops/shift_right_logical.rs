@@ -4,6 +4,7 @@ use super::class::{Takes, bits, shift_amount, zip_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_shifts, per_type};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,10 +12,12 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise shift toward lower bits that brings in zeros. `y` is read as unsigned; shifting by the width or more
-/// gives zero.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct ShiftRightLogical;
+described! {
+    /// Element-wise shift toward lower bits that brings in zeros. `y` is read as unsigned; shifting by the width or more
+    /// gives zero.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct ShiftRightLogical;
+}
 
 impl Elementwise for ShiftRightLogical {
     const NAME: &'static str = "shift_right_logical";

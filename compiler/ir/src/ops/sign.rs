@@ -4,6 +4,7 @@ use super::class::{Takes, map_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{SIGNED_INTS, both_signs, ints, per_type};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise sign of a float or a signed integer: -1, 0 or 1. Zeros keep their sign and NaN stays NaN.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Sign;
+described! {
+    /// Element-wise sign of a float or a signed integer: -1, 0 or 1. Zeros keep their sign and NaN stays NaN.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Sign;
+}
 
 impl Elementwise for Sign {
     const NAME: &'static str = "sign";

@@ -3,6 +3,7 @@
 use super::movement::{block_dims, common_block, offset, pick, require_each_dim};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::FactorMap;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -17,15 +18,17 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// The part of a tensor at positions `start`, `start + stride`, .. below `limit` along each dimension.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Slice {
-    /// First position.
-    pub start: Dims,
-    /// One past the last position that may be taken.
-    pub limit: Dims,
-    /// Distance between positions, at least 1.
-    pub stride: Dims,
+described! {
+    /// The part of a tensor at positions `start`, `start + stride`, .. below `limit` along each dimension.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Slice {
+        /// First position.
+        pub start: Dims,
+        /// One past the last position that may be taken.
+        pub limit: Dims,
+        /// Distance between positions, at least 1.
+        pub stride: Dims,
+    }
 }
 
 impl Slice {

@@ -4,6 +4,7 @@ use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, smooth_and_special};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::shards::Linear;
@@ -12,9 +13,11 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise difference of two tensors of one type; integers wrap.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Subtract;
+described! {
+    /// Element-wise difference of two tensors of one type; integers wrap.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Subtract;
+}
 
 impl Elementwise for Subtract {
     const NAME: &'static str = "subtract";

@@ -6,6 +6,7 @@ use super::indices::{
 use super::movement::{offset, pick, require_countable};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -19,12 +20,14 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// Slices of a tensor at positions along dimension `dim` that the second operand, `s32` of any shape, names. The result
-/// has the dimensions of the indices in place of `dim`. Indices out of range are clamped.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Take {
-    /// The dimension that the indices address.
-    pub dim: usize,
+described! {
+    /// Slices of a tensor at positions along dimension `dim` that the second operand, `s32` of any shape, names. The result
+    /// has the dimensions of the indices in place of `dim`. Indices out of range are clamped.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Take {
+        /// The dimension that the indices address.
+        pub dim: usize,
+    }
 }
 
 /// The shape of `take` from `x` along `dim`: `x[..dim] ++ indices ++ x[dim + 1..]`.

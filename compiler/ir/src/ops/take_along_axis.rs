@@ -6,6 +6,7 @@ use super::indices::{
 use super::movement::{offset, pick};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -19,13 +20,15 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// One element of a tensor for each element of the indices, the second operand: at the same place but for dimension
-/// `dim`, where the index says. The indices are `s32` and agree with the tensor in all other dimensions; those out of
-/// range are clamped.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct TakeAlongAxis {
-    /// The dimension that the indices address.
-    pub dim: usize,
+described! {
+    /// One element of a tensor for each element of the indices, the second operand: at the same place but for dimension
+    /// `dim`, where the index says. The indices are `s32` and agree with the tensor in all other dimensions; those out of
+    /// range are clamped.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct TakeAlongAxis {
+        /// The dimension that the indices address.
+        pub dim: usize,
+    }
 }
 
 /// Checks the indices of this op and its gradient against the tensor they address.

@@ -9,6 +9,7 @@ use super::movement::require_countable;
 use super::take_along_axis::{require_along, source, spread};
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -23,15 +24,17 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// The gradient of [`TakeAlongAxis`](super::TakeAlongAxis): adds each element of the first operand into a tensor of
-/// zeros, at the same place but for dimension `dim`, where the second operand says. Indices out of range are clamped;
-/// each sum is rounded once.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct TakeAlongAxisGrad {
-    /// The dimension that the indices address.
-    pub dim: usize,
-    /// The shape of the result.
-    pub shape: Shape,
+described! {
+    /// The gradient of [`TakeAlongAxis`](super::TakeAlongAxis): adds each element of the first operand into a tensor of
+    /// zeros, at the same place but for dimension `dim`, where the second operand says. Indices out of range are clamped;
+    /// each sum is rounded once.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct TakeAlongAxisGrad {
+        /// The dimension that the indices address.
+        pub dim: usize,
+        /// The shape of the result.
+        pub shape: Shape,
+    }
 }
 
 impl Default for TakeAlongAxisGrad {

@@ -9,6 +9,7 @@ use super::movement::require_countable;
 use super::take::{source, taken_shape};
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -23,14 +24,16 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// The gradient of [`Take`](super::Take): adds slices, the first operand, at the positions along dimension `dim` that
-/// the second operand names into a tensor of zeros. Indices out of range are clamped; each sum is rounded once.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct TakeGrad {
-    /// The dimension that the indices address.
-    pub dim: usize,
-    /// The shape of the result.
-    pub shape: Shape,
+described! {
+    /// The gradient of [`Take`](super::Take): adds slices, the first operand, at the positions along dimension `dim` that
+    /// the second operand names into a tensor of zeros. Indices out of range are clamped; each sum is rounded once.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct TakeGrad {
+        /// The dimension that the indices address.
+        pub dim: usize,
+        /// The shape of the result.
+        pub shape: Shape,
+    }
 }
 
 impl Default for TakeGrad {

@@ -3,6 +3,7 @@
 use super::class::{Takes, map_f64};
 use super::elementwise::{Elementwise, Hlo};
 use crate::build::{Builder, present};
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -10,9 +11,11 @@ use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise hyperbolic tangent of a float; the result has the operand's type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Tanh;
+described! {
+    /// Element-wise hyperbolic tangent of a float; the result has the operand's type.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Tanh;
+}
 
 impl Elementwise for Tanh {
     const NAME: &'static str = "tanh";

@@ -3,6 +3,7 @@
 use super::movement::{offset, pick, require_each_dim};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
+use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
@@ -16,11 +17,13 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// Reorders dimensions: dimension `i` of the result is dimension `permutation[i]` of the operand.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Transpose {
-    /// The operand dimension that each result dimension shows.
-    pub permutation: Dims,
+described! {
+    /// Reorders dimensions: dimension `i` of the result is dimension `permutation[i]` of the operand.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Transpose {
+        /// The operand dimension that each result dimension shows.
+        pub permutation: Dims,
+    }
 }
 
 impl Transpose {

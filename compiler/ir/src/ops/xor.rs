@@ -4,6 +4,7 @@ use super::class::{Takes, zip_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, pred_pairs};
 use crate::build::Builder;
+use crate::described;
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
@@ -11,9 +12,11 @@ use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise bitwise `xor` of two integers of one type; logical on `pred`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Xor;
+described! {
+    /// Element-wise bitwise `xor` of two integers of one type; logical on `pred`.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Xor;
+}
 
 impl Elementwise for Xor {
     const NAME: &'static str = "xor";

@@ -183,8 +183,14 @@ fn outside(name: &str, recipe: &[Key]) -> Option<(Code, String)> {
     }
 }
 
+/// What a key is called elsewhere, given its path.
+pub fn other_names(path: &str) -> impl Iterator<Item = &'static str> {
+    let of_key = WORDS.iter().filter(move |(_, meant)| matches!(meant, Other(key) if *key == path));
+    of_key.flat_map(|(names, _)| names.iter().copied())
+}
+
 fn did_you_mean(key: &str) -> String {
-    format!("did you mean `{key}`?")
+    format!("did you mean `{key}`? `halite help {key}` describes it")
 }
 
 /// The paths of all keys of this name that a recipe can state, those in lists aside.
@@ -238,10 +244,10 @@ mod tests {
     #[test]
     fn words_of_other_trainers_are_explained() {
         let help = |name: &str| hint(name, &crate::testing::Known).unwrap_or_default();
-        assert_eq!(help("batch_size"), "did you mean `batch`?");
+        assert_eq!(help("batch_size"), "did you mean `batch`? `halite help batch` describes it");
         assert_eq!(help("seed"), "did you mean one of `precision.sr.seed` and `train.seed`?");
         assert_eq!(help("lr"), "did you mean one of `optimizer.adamw.lr` and `optimizer.sgd.lr`?");
-        assert_eq!(help("precison"), "did you mean `precision`?");
+        assert_eq!(help("precison"), "did you mean `precision`? `halite help precision` describes it");
         assert!(
             help("dropout").contains("model.config") && help("gradient_accumulation_steps").contains("`accumulate`")
         );

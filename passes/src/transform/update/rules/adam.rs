@@ -1,12 +1,16 @@
-//! Adam (Kingma and Ba 2015) with weight decay in the gradient, as of an L2 penalty; `eps` outside the root.
+//! Adam.
 
 use super::moments::{Corrected, Moments};
 use crate::transform::update::rule::{BoundRule, UpdateRule};
 use halite_recipe::{Rule, Section};
 use halite_support::Result;
 
-static SECTION: Section =
-    Section { name: "adam", keys: Moments::KEYS, check: |recipe| Moments::check(recipe, SECTION.name) };
+static SECTION: Section = Section {
+    name: "adam",
+    about: "Adam (Kingma and Ba 2015) with weight decay in the gradient, as of an L2 penalty; `eps` outside the root.",
+    keys: Moments::KEYS,
+    check: |recipe| Moments::check(recipe, SECTION.name),
+};
 
 #[derive(Debug)]
 pub(super) struct Adam;

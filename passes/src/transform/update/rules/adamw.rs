@@ -1,12 +1,16 @@
-//! AdamW (Loshchilov and Hutter 2019): decoupled weight decay, bias-corrected moments, `eps` outside the root.
+//! AdamW.
 
 use super::moments::{Corrected, Moments};
 use crate::transform::update::rule::{BoundRule, UpdateRule};
 use halite_recipe::{Rule, Section};
 use halite_support::Result;
 
-static SECTION: Section =
-    Section { name: "adamw", keys: Moments::KEYS, check: |recipe| Moments::check(recipe, SECTION.name) };
+static SECTION: Section = Section {
+    name: "adamw",
+    about: "AdamW (Loshchilov and Hutter 2019): decoupled weight decay, bias-corrected moments, `eps` outside the root.",
+    keys: Moments::KEYS,
+    check: |recipe| Moments::check(recipe, SECTION.name),
+};
 
 #[derive(Debug)]
 pub(super) struct AdamW;

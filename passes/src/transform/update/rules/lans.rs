@@ -1,5 +1,4 @@
-//! LANS (Zheng, Lin, Zha and Li 2020): normalized gradients, and steps as large as the weight, of Adam's direction and of the
-//! gradient's. As in the authors' program a ratio of norms is 1 where either is 0.
+//! LANS. As in the authors' program a ratio of norms is 1 where either is 0.
 
 use super::moments::{Moments, correction};
 use super::norm::{norm, ratio, reference, reference_ratio};
@@ -11,8 +10,12 @@ use halite_recipe::{Rule, Section};
 use halite_support::{Diagnostic, Result};
 use smallvec::smallvec;
 
-static SECTION: Section =
-    Section { name: "lans", keys: Moments::KEYS, check: |recipe| Moments::check(recipe, SECTION.name) };
+static SECTION: Section = Section {
+    name: "lans",
+    about: "LANS (Zheng, Lin, Zha and Li 2020): normalized gradients, and steps as large as the weight, of Adam's direction and of the gradient's.",
+    keys: Moments::KEYS,
+    check: |recipe| Moments::check(recipe, SECTION.name),
+};
 
 #[derive(Debug)]
 pub(super) struct Lans;

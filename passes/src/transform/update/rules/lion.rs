@@ -1,4 +1,4 @@
-//! Lion (Chen et al. 2023): the sign of an interpolated momentum, with decoupled weight decay.
+//! Lion.
 
 use crate::transform::slots::M;
 use crate::transform::update::rule::{BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, average, scaled};
@@ -19,6 +19,7 @@ table! {
 
 static SECTION: Section = Section {
     name: "lion",
+    about: "Lion (Chen et al. 2023): the sign of an interpolated momentum, with decoupled weight decay.",
     keys: Settings::KEYS,
     check: |recipe| recipe.optimizer.check_settings(SECTION.name, |_, _: &Settings| None),
 };

@@ -1,5 +1,4 @@
-//! Muon (Jordan et al. 2024) for matrices `[out, in]`: momentum, orthogonalized by a few Newton-Schulz iterations, with decoupled
-//! weight decay. The momentum is corrected for its bias, as in Optax.
+//! Muon. The momentum is corrected for its bias, as in Optax.
 
 use super::moments::correction;
 use super::norm::{norm, reference};
@@ -37,6 +36,7 @@ table! {
 
 static SECTION: Section = Section {
     name: "muon",
+    about: "Muon (Jordan et al. 2024) for matrices `[out, in]`: momentum, orthogonalized by a few Newton-Schulz iterations, with decoupled weight decay.",
     keys: Settings::KEYS,
     check: |recipe| recipe.optimizer.check_settings(SECTION.name, |_, _: &Settings| None),
 };

@@ -1,4 +1,4 @@
-//! Stochastic gradient descent with momentum, Nesterov's too, and decoupled weight decay.
+//! Stochastic gradient descent.
 
 use crate::transform::slots::M;
 use crate::transform::update::rule::{BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, scaled};
@@ -18,7 +18,12 @@ table! {
     }
 }
 
-static SECTION: Section = Section { name: "sgd", keys: Settings::KEYS, check };
+static SECTION: Section = Section {
+    name: "sgd",
+    about: "Stochastic gradient descent with momentum, Nesterov's too, and decoupled weight decay.",
+    keys: Settings::KEYS,
+    check,
+};
 
 /// Nesterov's momentum needs one.
 fn check(recipe: &Recipe) -> Diagnostics {

@@ -1,4 +1,4 @@
-//! The peak for ever.
+//! The shape `constant`.
 
 use crate::transform::update::rule::Time;
 use crate::transform::update::shape::{BoundShape, ScheduleShape};
@@ -6,7 +6,8 @@ use halite_ir::{Builder, Value};
 use halite_recipe::{Schedule, Section};
 use halite_support::{Diagnostics, Result};
 
-static SECTION: Section = Section { name: "constant", keys: &[], check: |_| Diagnostics::new() };
+static SECTION: Section =
+    Section { name: "constant", about: "The peak for ever.", keys: &[], check: |_| Diagnostics::new() };
 
 #[derive(Debug)]
 pub(super) struct Constant;

@@ -1,4 +1,4 @@
-//! A cosine from the peak to the floor at update `steps`, then the floor. Without `steps` the peak for ever.
+//! The shape `cosine`.
 
 use super::fall::Fall;
 use crate::transform::update::rule::Time;
@@ -8,7 +8,12 @@ use halite_recipe::{Schedule, Section};
 use halite_support::{Diagnostics, Result};
 use std::f64::consts::PI;
 
-static SECTION: Section = Section { name: Schedule::COSINE, keys: &[], check: |_| Diagnostics::new() };
+static SECTION: Section = Section {
+    name: Schedule::COSINE,
+    about: "A cosine from the peak to the floor at update `steps`, then the floor. Without `steps` the peak for ever.",
+    keys: &[],
+    check: |_| Diagnostics::new(),
+};
 
 #[derive(Debug)]
 pub(super) struct Cosine;

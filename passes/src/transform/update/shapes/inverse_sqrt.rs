@@ -1,4 +1,4 @@
-//! The peak times the root of `warmup / update`, as of Vaswani et al. 2017; without warm-up that of `1 / update`.
+//! The shape `inverse_sqrt`.
 
 use crate::transform::update::rule::Time;
 use crate::transform::update::shape::{BoundShape, ScheduleShape};
@@ -6,7 +6,12 @@ use halite_ir::{Builder, Value};
 use halite_recipe::{Schedule, Section};
 use halite_support::{Diagnostics, Result};
 
-static SECTION: Section = Section { name: "inverse_sqrt", keys: &[], check: |_| Diagnostics::new() };
+static SECTION: Section = Section {
+    name: "inverse_sqrt",
+    about: "The peak times the root of `warmup / update`, as of Vaswani et al. 2017; without warm-up that of `1 / update`.",
+    keys: &[],
+    check: |_| Diagnostics::new(),
+};
 
 #[derive(Debug)]
 pub(super) struct InverseSqrt;

@@ -1,11 +1,16 @@
-//! A straight line from the peak to the floor at update `steps`, then the floor.
+//! The shape `linear`.
 
 use super::fall::{self, Fall, Line};
 use crate::transform::update::shape::{BoundShape, ScheduleShape};
 use halite_recipe::{Schedule, Section};
 use halite_support::Result;
 
-static SECTION: Section = Section { name: "linear", keys: &[], check: |recipe| fall::check(recipe, SECTION.name, 1) };
+static SECTION: Section = Section {
+    name: "linear",
+    about: "A straight line from the peak to the floor at update `steps`, then the floor.",
+    keys: &[],
+    check: |recipe| fall::check(recipe, SECTION.name, 1),
+};
 
 #[derive(Debug)]
 pub(super) struct Linear;

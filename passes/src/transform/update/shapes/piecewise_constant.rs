@@ -1,4 +1,4 @@
-//! The peak, and from each of some updates on another share of it.
+//! The shape `piecewise_constant`.
 
 use crate::transform::update::rule::Time;
 use crate::transform::update::shape::{BoundShape, ScheduleShape};
@@ -19,7 +19,12 @@ table! {
     }
 }
 
-static SECTION: Section = Section { name: "piecewise_constant", keys: Settings::KEYS, check };
+static SECTION: Section = Section {
+    name: "piecewise_constant",
+    about: "The peak, and from each of some updates on another share of it.",
+    keys: Settings::KEYS,
+    check,
+};
 
 /// As many factors as updates, which ascend.
 fn check(recipe: &Recipe) -> Diagnostics {

@@ -1,4 +1,4 @@
-//! The peak, then a straight line to the floor within the last `decay` updates, then the floor.
+//! The shape `warmup_stable_decay`.
 
 use super::fall::{self, Fall, Line};
 use crate::transform::update::shape::{BoundShape, ScheduleShape};
@@ -15,7 +15,12 @@ table! {
     }
 }
 
-static SECTION: Section = Section { name: "warmup_stable_decay", keys: Settings::KEYS, check };
+static SECTION: Section = Section {
+    name: "warmup_stable_decay",
+    about: "The peak, then a straight line to the floor within the last `decay` updates, then the floor.",
+    keys: Settings::KEYS,
+    check,
+};
 
 /// The fall begins after the warm-up.
 fn check(recipe: &Recipe) -> Diagnostics {

@@ -1,0 +1,61 @@
+//! `halite help`.
+
+use crate::context::{Context, Output, Result};
+use crate::{command, reference};
+use clap::Args;
+use halite::Session;
+use halite_reference::{Entry, shown};
+use halite_support::nearest::list;
+use halite_support::{Diagnostic, codes};
+use serde_json::json;
+use std::ffi::OsString;
+
+/// Show the help of a command, or what the reference says of a word: a function of the model language, a key of recipes, a
+/// diagnostic, a pass, an op, or what you would call one.
+///
+/// The same, as one page with a search: `docs/reference.html`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite help compile
+  halite help rope
+  halite help schedule.warmup
+  halite help E0301
+  halite help freeze
+  halite help loss weight")]
+pub(super) struct Help {
+    /// A command, or a word to look up.
+    #[arg(value_name = "NAME")]
+    words: Vec<String>,
+}
+
+impl Help {
+    /// What clap says of a command that the words name, or of the program where there are none.
+    pub(super) fn of_command(&self, session: &Session) -> Option<clap::Error> {
+        let root = command(session);
+        let mut known = Some(&root);
+        for word in &self.words {
+            known = known.and_then(|command| command.find_subcommand(word));
+        }
+        known?;
+        let name = root.get_name().to_owned();
+        let line = [name].into_iter().chain(self.words.iter().cloned()).chain(["--help".to_owned()]);
+        root.try_get_matches_from(line.map(OsString::from)).err()
+    }
+
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let words = self.words.join(" ");
+        let reference = reference(&context.session)?;
+        let found = reference.search(&words);
+        if found.entries.is_empty() {
+            let error = Diagnostic::error(codes::USAGE, format!("the reference has nothing on `{words}`"));
+            return Err(error.help(format!("try {}, or `halite help` for the commands", list(&found.near))).into());
+        }
+        let entry = |entry: &&Entry| json!({"kind": entry.kind.word(), "name": entry.name, "summary": entry.summary});
+        let (best, others) = (found.entries[0], found.entries[1..].iter().map(entry).collect::<Vec<_>>());
+        let mut json = entry(&best);
+        json["body"] = json!(best.body);
+        json["others"] = json!(others);
+        Ok(Output { paged: true, ..Output::new(shown(&found), json) })
+    }
+}

@@ -1,0 +1,152 @@
+//! One entry.
+
+/// What an entry is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// A chapter on the language.
+    Language,
+    /// A function that models may call and that is no composite.
+    Builtin,
+    /// A composite, which models may call too.
+    Composite,
+    /// A key of recipes.
+    Recipe,
+    /// A command.
+    Command,
+    /// A primitive of the IR.
+    Op,
+    /// A pass.
+    Pass,
+    /// A diagnostic.
+    Diagnostic,
+}
+
+impl Kind {
+    /// All of them, in the order of pages.
+    pub const ALL: [Kind; 8] = [
+        Kind::Language,
+        Kind::Builtin,
+        Kind::Composite,
+        Kind::Recipe,
+        Kind::Command,
+        Kind::Op,
+        Kind::Pass,
+        Kind::Diagnostic,
+    ];
+
+    /// What one of them is called.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Language => "chapter",
+            Kind::Builtin => "builtin",
+            Kind::Composite => "composite",
+            Kind::Recipe => "recipe key",
+            Kind::Command => "command",
+            Kind::Op => "op",
+            Kind::Pass => "pass",
+            Kind::Diagnostic => "diagnostic",
+        }
+    }
+
+    /// The name of its page below `docs/reference/`.
+    pub fn page(self) -> &'static str {
+        match self {
+            Kind::Language => "language",
+            Kind::Builtin => "builtins",
+            Kind::Composite => "composites",
+            Kind::Recipe => "recipe",
+            Kind::Command => "commands",
+            Kind::Op => "ops",
+            Kind::Pass => "passes",
+            Kind::Diagnostic => "diagnostics",
+        }
+    }
+
+    /// The title of its page.
+    pub fn title(self) -> &'static str {
+        match self {
+            Kind::Language => "The language by example",
+            Kind::Builtin => "Builtins of the language",
+            Kind::Composite => "Composites",
+            Kind::Recipe => "Keys of recipes",
+            Kind::Command => "Commands",
+            Kind::Op => "Ops of the IR",
+            Kind::Pass => "Passes",
+            Kind::Diagnostic => "Diagnostics",
+        }
+    }
+}
+
+impl Kind {
+    /// What there is to know before the entries of its page are read.
+    pub(crate) fn opening(self) -> &'static str {
+        match self {
+            Kind::Language => "",
+            Kind::Builtin => {
+                "What models call beside composites. Arguments with `= ..` may be left out; any may be given by its name."
+            }
+            Kind::Composite => {
+                "Models call them: tensors by position, attributes by name. Each is lowered to ops. Of precision, `operand`, \
+                 `accumulate`, `sensitive`, `gradient` and `reduce` are keys of `[precision]`; `engine` is `f32`, or `f64` for `f64`; \
+                 `widest` is the type of the widest operand, `own` that of each operand."
+            }
+            Kind::Recipe => {
+                "A recipe is TOML; `--set KEY=VALUE` changes a key on the command line. Of `optimizer.<rule>`, `<rule>` is the \
+                 update rule, such as `adamw`; its own settings may stand in `[[optimizer.group]]` too."
+            }
+            Kind::Command => "Each takes the options of `halite` too.",
+            Kind::Op => {
+                "Programs consist of them: composites are lowered to ops, ops to HLO. Words of precision are those of the page on \
+                 composites."
+            }
+            Kind::Pass => "`halite opt FILE.ir --passes NAME` runs one on a program.",
+            Kind::Diagnostic => {
+                "`E01xx` syntax, `E02xx` types and IR, `E03xx` the model language, `E04xx` recipes and configuration, `E05xx` bundles, \
+                 tensors and files, `E06xx` passes, `E07xx` running, `E08xx` what looks wrong, `E09xx` the compiler itself."
+            }
+        }
+    }
+}
+
+/// What the reference says of one thing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// What the thing is.
+    pub kind: Kind,
+    /// Its name, which no other entry of its kind has.
+    pub name: String,
+    /// One line.
+    pub summary: String,
+    /// What there is to say, in Markdown: paragraphs, lists and fenced blocks.
+    pub body: String,
+    /// Other names that it is found by.
+    pub aliases: Vec<String>,
+}
+
+impl Entry {
+    /// An entry without other names.
+    pub fn new(kind: Kind, name: impl Into<String>, summary: impl Into<String>, body: impl Into<String>) -> Self {
+        let (name, summary, body) = (name.into(), summary.into(), body.into());
+        Self { kind, name, summary, body, aliases: Vec::new() }
+    }
+
+    /// The same, also found by these names.
+    #[must_use]
+    pub fn with_aliases<S: Into<String>>(mut self, aliases: impl IntoIterator<Item = S>) -> Self {
+        self.aliases.extend(aliases.into_iter().map(Into::into));
+        self
+    }
+
+    /// What others refer to it by: `op tanh`, `recipe key seq`.
+    pub fn label(&self) -> String {
+        format!("{} {}", self.kind.word(), self.name)
+    }
+
+    /// Where it stands on a page: its kind and name in letters, digits and dashes.
+    pub fn anchor(&self) -> String {
+        let plain =
+            |character: char| if character.is_ascii_alphanumeric() || character == '_' { character } else { '-' };
+        format!("{}-{}", self.kind.page(), self.name.to_lowercase().chars().map(plain).collect::<String>())
+    }
+}
