@@ -122,13 +122,15 @@ pub struct Entry {
     pub body: String,
     /// Other names that it is found by.
     pub aliases: Vec<String>,
+    /// The file of a chapter, below `docs/language/`; empty for others.
+    pub file: &'static str,
 }
 
 impl Entry {
     /// An entry without other names.
     pub fn new(kind: Kind, name: impl Into<String>, summary: impl Into<String>, body: impl Into<String>) -> Self {
         let (name, summary, body) = (name.into(), summary.into(), body.into());
-        Self { kind, name, summary, body, aliases: Vec::new() }
+        Self { kind, name, summary, body, aliases: Vec::new(), file: "" }
     }
 
     /// The same, also found by these names.

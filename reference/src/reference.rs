@@ -2,6 +2,7 @@
 
 use crate::entries::{builtins, composites, diagnostics, language, ops, passes, recipe};
 use crate::entry::{Entry, Kind};
+use crate::words::WORDS;
 use halite::Session;
 use halite_support::Result;
 
@@ -9,6 +10,15 @@ use halite_support::Result;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
     entries: Vec<Entry>,
+}
+
+/// The most entries that are named beside one.
+const RELATED: usize = 6;
+
+/// A name without what tells the gradient of a composite, or the pass that recognizes it, from the composite.
+fn stem(name: &str) -> &str {
+    let name = name.strip_prefix("fuse-").unwrap_or(name);
+    name.strip_suffix("_grad").unwrap_or(name)
 }
 
 impl Reference {
@@ -36,6 +46,16 @@ impl Reference {
     /// The entries of a kind.
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |entry| entry.kind == kind)
+    }
+
+    /// Entries that whoever reads one may want to read too: of the same name, and those that newcomers mean by the same words.
+    pub fn related(&self, entry: &Entry) -> Vec<&Entry> {
+        let label = entry.label();
+        let beside = WORDS.iter().filter(|(_, labels)| labels.contains(&label.as_str()));
+        let beside: Vec<&str> = beside.flat_map(|(_, labels)| labels.iter().copied()).collect();
+        let is_related =
+            |other: &&Entry| stem(&other.name) == stem(&entry.name) || beside.contains(&other.label().as_str());
+        self.entries.iter().filter(|other| other.label() != label).filter(is_related).take(RELATED).collect()
     }
 
     /// The entry that others refer to by this label.

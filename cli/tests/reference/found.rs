@@ -5,7 +5,7 @@ use halite_reference::words::WORDS;
 
 /// What a newcomer types, and the entry that answers.
 const WORDS_OF_A_NEWCOMER: [(&str, &str); 10] = [
-    ("mask", "composite causal_mask"),
+    ("mask", "chapter masks"),
     ("freeze", "recipe key optimizer.group.frozen"),
     ("warm-up", "recipe key schedule.warmup"),
     ("gather", "composite embedding"),

@@ -28,7 +28,7 @@ fn pages_are_current() {
 }
 
 #[test]
-fn anchors_are_unique_and_every_link_has_one() {
+fn entries_have_labels_and_anchors_of_their_own() {
     let reference = reference();
     let anchors: BTreeSet<String> = reference.entries().iter().map(halite_reference::Entry::anchor).collect();
     assert_eq!(anchors.len(), reference.entries().len());

@@ -15,15 +15,16 @@ macro_rules! files {
 files!["syntax", "parameters", "functions", "tensors", "batches", "models"];
 
 pub(crate) fn entries() -> Vec<Entry> {
-    FILES.iter().flat_map(|(_, text)| chapters(text)).collect()
+    FILES.iter().flat_map(|(file, text)| chapters(file, text)).collect()
 }
 
 /// The parts of a file after `## ` headings.
-fn chapters(text: &str) -> impl Iterator<Item = Entry> {
-    text.split("\n## ").skip(1).map(|part| {
+fn chapters(file: &'static str, text: &'static str) -> impl Iterator<Item = Entry> {
+    text.split("\n## ").skip(1).map(move |part| {
         let (name, body) = part.split_once('\n').unwrap_or((part, ""));
         let body = body.trim();
         let opening = body.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-        Entry::new(Kind::Language, name.trim().to_lowercase(), first_sentence(&opening), body)
+        let entry = Entry::new(Kind::Language, name.trim().to_lowercase(), first_sentence(&opening), body);
+        Entry { file, ..entry }
     })
 }

@@ -15,26 +15,32 @@ pub(super) fn page(reference: &Reference) -> String {
 }
 
 fn kind_section(reference: &Reference, kind: Kind) -> String {
-    let entries: String = reference.of_kind(kind).map(article).collect();
+    let entries: String = reference.of_kind(kind).map(|entry| article(entry, &reference.related(entry))).collect();
     let opening =
         if kind.opening().is_empty() { String::new() } else { format!("<p>{}</p>\n", inline(kind.opening())) };
     format!("<section>\n<h2>{}</h2>\n{opening}{entries}</section>\n", kind.title())
 }
 
 /// An entry that opens at a click. What it is found by beside its name stands in `data-words`.
-fn article(entry: &Entry) -> String {
+fn article(entry: &Entry, related: &[&Entry]) -> String {
     let label = entry.label();
     let meant = WORDS.iter().filter(|(_, labels)| labels.contains(&label.as_str())).map(|(word, _)| *word);
     let words: Vec<&str> = entry.aliases.iter().map(String::as_str).chain(meant).collect();
     let body: String = blocks(&entry.body).iter().map(block).collect();
+    let links: Vec<String> = related.iter().map(|other| link(other)).collect();
+    let links = if links.is_empty() { String::new() } else { format!("<p>See also {}.</p>\n", links.join(", ")) };
     format!(
-        "<details id=\"{}\" data-name=\"{}\" data-words=\"{}\">\n<summary><code>{}</code> {}</summary>\n{body}</details>\n",
+        "<details id=\"{}\" data-name=\"{}\" data-words=\"{}\">\n<summary><code>{}</code> {}</summary>\n{body}{links}</details>\n",
         entry.anchor(),
         escaped(&entry.name.to_lowercase()),
         escaped(&words.join(" ").to_lowercase()),
         escaped(&entry.name),
         inline(&entry.summary),
     )
+}
+
+fn link(entry: &Entry) -> String {
+    format!("<a href=\"#{}\">{} <code>{}</code></a>", entry.anchor(), entry.kind.word(), escaped(&entry.name))
 }
 
 fn block(block: &Block<'_>) -> String {

@@ -1,6 +1,7 @@
 //! A page of Markdown.
 
-use crate::entry::Kind;
+use crate::entries::language::FILES;
+use crate::entry::{Entry, Kind};
 use crate::reference::Reference;
 
 /// All entries of a kind: their names with a line each, then all that there is to say of them.
@@ -17,6 +18,34 @@ pub(super) fn page(reference: &Reference, kind: Kind) -> String {
             entry.name,
             entry.body.trim_end()
         ));
+        let related: Vec<String> = reference.related(entry).into_iter().map(link).collect();
+        if !related.is_empty() {
+            text.push_str(&format!("\nSee also {}.\n", related.join(", ")));
+        }
+    }
+    text
+}
+
+/// A link to an entry from a page of Markdown.
+fn link(entry: &Entry) -> String {
+    let page = match entry.kind {
+        Kind::Language => format!("../language/{}.md", entry.file),
+        kind => format!("{}.md#{}", kind.page(), entry.anchor()),
+    };
+    format!("[{} `{}`]({page})", entry.kind.word(), entry.name)
+}
+
+/// The list of all pages.
+pub(super) fn index() -> String {
+    let mut text = "# Documentation\n\n[`reference.html`](reference.html) has everything on one page with a search; \
+                    `halite help NAME` shows one entry.\n\n"
+        .to_owned();
+    for (name, page) in FILES {
+        let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
+        text.push_str(&format!("- [{title}](language/{name}.md)\n"));
+    }
+    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Language) {
+        text.push_str(&format!("- [{}](reference/{}.md)\n", kind.title(), kind.page()));
     }
     text
 }

@@ -38,6 +38,8 @@ function search() {
 function follow() {
   const node = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (node) {
+    query.value = "";
+    search();
     node.open = true;
     node.scrollIntoView();
   }
@@ -45,5 +47,7 @@ function follow() {
 
 query.addEventListener("input", search);
 window.addEventListener("hashchange", follow);
+// A link may carry the word: `reference.html?q=mask`.
+query.value = new URLSearchParams(location.search).get("q") || "";
 search();
 follow();
