@@ -8,7 +8,7 @@ const WORDS_OF_A_NEWCOMER: [(&str, &str); 10] = [
     ("mask", "chapter masks"),
     ("freeze", "recipe key optimizer.group.frozen"),
     ("warm-up", "recipe key schedule.warmup"),
-    ("gather", "composite embedding"),
+    ("gather", "builtin gather"),
     ("cast", "builtin convert"),
     ("rope", "composite rope"),
     ("loss weight", "chapter loss weight"),

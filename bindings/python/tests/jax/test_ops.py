@@ -101,11 +101,11 @@ def test_values_and_gradients_are_those_of_jax(name: str) -> None:
 
 def shapes(random: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Two shapes, of which about half go together."""
-    full = random.integers(1, 5, size=random.integers(0, 5))
+    full = random.integers(1, 5, size=random.integers(1, 5))
 
     def one() -> tuple[int, ...]:
         sizes = np.where(random.random(full.size) < 0.3, 1, full)
-        sizes = np.where(random.random(full.size) < 0.1, random.integers(1, 5, size=full.size), sizes)
+        sizes = np.where(random.random(full.size) < 0.5, random.integers(1, 5, size=full.size), sizes)
         return tuple(int(size) for size in sizes[random.integers(0, full.size + 1) :])
 
     return one(), one()
