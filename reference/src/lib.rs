@@ -3,7 +3,7 @@
 //!
 //! What an entry says stands where the thing itself is: documentation of ops and recipe keys, tables of builtins and diagnostics,
 //! summaries of passes. Types, gradients and HLO are derived from samples, examples are files that tests hold. Only the chapters on the
-//! language, `docs/language/`, and the [words](words) of newcomers are written for the reference.
+//! language, `docs/language/`, and the [words] of newcomers are written for the reference.
 //!
 //! Nothing here prints: [`pages`] makes the files below `docs/`, [`shown`] the text of `halite help`.
 

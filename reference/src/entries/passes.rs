@@ -31,7 +31,7 @@ examples! {
     "add-to-accumulators": "add_to_accumulators" @ "main";
     "read-accumulators": "read_accumulators" @ "main";
     "unscale": "unscale" @ "main";
-    "clip": "clip_value" @ "main";
+    "clip": "clip" @ "main";
     "finite": "finite" @ "main";
     "adjust-loss-scale": "adjust_loss_scale" @ "main";
     "update": "update_sgd" @ "main";

@@ -121,7 +121,7 @@ fn words(kind: &Takes) -> &'static [&'static str] {
 fn entry(key: &Key, path: &Path, shape: Option<&str>) -> Entry {
     let doc = paragraphs(key.doc);
     let default = (key.default)();
-    let mut body = format!("{doc}\n\n- takes {}\n", takes(&key.kind));
+    let mut body = format!("{doc}\n\n- takes {}\n", key.kind.describe());
     body.push_str(&match (&default, key.required, key.choice) {
         (_, true, Some(choice)) => format!("- one {choice} must be there\n"),
         (_, true, None) => "- must be there\n".to_owned(),
@@ -144,16 +144,6 @@ fn entry(key: &Key, path: &Path, shape: Option<&str>) -> Entry {
     // What all rules have is called after one of them elsewhere.
     let elsewhere: Vec<&str> = halite_recipe::other_names(&name.replace("<rule>", "adamw")).collect();
     Entry::new(Kind::Recipe, name, first_sentence(&doc), body).with_aliases(elsewhere)
-}
-
-/// What a key takes; a table has entries of its own.
-fn takes(kind: &Takes) -> String {
-    match kind {
-        Takes::Table(_) => "a table".to_owned(),
-        Takes::Tables(_) => "a list of tables".to_owned(),
-        Takes::WordsOrTables(words, _) => format!("a list, each entry {}, or a table", Takes::Word(words).describe()),
-        other => other.describe(),
-    }
 }
 
 /// The key with its default, or with a value that it could have, beside the shape of schedules whose it is.

@@ -26,7 +26,9 @@ fn article(entry: &Entry, related: &[&Entry]) -> String {
     let label = entry.label();
     let meant = WORDS.iter().filter(|(_, labels)| labels.contains(&label.as_str())).map(|(word, _)| *word);
     let words: Vec<&str> = entry.aliases.iter().map(String::as_str).chain(meant).collect();
-    let body: String = blocks(&entry.body).iter().map(block).collect();
+    // What the first line says already is not said again.
+    let is_said = |block: &&Block<'_>| matches!(block, Block::Paragraph(text) if *text == entry.summary);
+    let body: String = blocks(&entry.body).iter().filter(|block| !is_said(block)).map(block).collect();
     let links: Vec<String> = related.iter().map(|other| link(other)).collect();
     let links = if links.is_empty() { String::new() } else { format!("<p>See also {}.</p>\n", links.join(", ")) };
     format!(
