@@ -85,7 +85,7 @@ Exit codes:
   1    a check or comparison failed
   2    the input is wrong
   3    something that the command needs is not installed
-  75   the device failed under `train`, which can be started again
+  75   a device failed under `train`, here or on another rank: start it again
   101  a bug in Halite
   130  `train` was stopped by SIGINT (143: SIGTERM, 129: SIGHUP); resume it";
 

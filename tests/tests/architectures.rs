@@ -60,6 +60,6 @@ fn they_verify() {
         let report = session.verify(&source, &VerifyOptions::default(), xla::client());
         let report = report.unwrap_or_else(|errors| panic!("{model}: {errors:?}"));
         assert!(report.passed(), "{model}: {report:?}");
-        assert_eq!(report.causality.is_none(), both_directions, "{model}");
+        assert_eq!(report.causality.is_none(), both_directions, "{model}: causality is judged of what reads forwards");
     }
 }

@@ -64,7 +64,8 @@ pub struct VerifyReport {
     /// What the program chose otherwise, where programs were compared on the same choices: those of the one in `f64`. That
     /// is done where the model chooses, and the program as it is does not agree or the unoptimized one chose otherwise too.
     pub choices: Option<ChoiceCounts>,
-    /// Whether tokens change what stands before them; `None` where the model shows no values by position.
+    /// Whether tokens change what stands before them; `None` where the model shows no values by position,
+    /// or reads in both directions.
     pub causality: Option<Causality>,
     /// What the precision audit found.
     #[serde(skip)]

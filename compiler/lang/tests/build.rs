@@ -183,7 +183,7 @@ fn every_mistake_of_a_run_comes_back_with_its_place() {
     let found: Vec<_> = errors.iter().map(|error| error.message().to_owned()).collect();
     let expected = [
         "`f32[4]` has 4 elements, `[3]` has 3",
-        "expected a standard deviation, found the real number `-1.0`",
+        "expected a standard deviation, found `-1.0`",
         "parameter `v` is declared twice",
         "`NaN` is not a finite number",
         "`a b` is not a name",

@@ -50,7 +50,7 @@ examples! {
     "E0311" "models/argument_not_there";
     "E0401" "flags/unknown_preset";
     "E0402" "recipes/syntax";
-    "E0403" "flags/set_misspelled_word";
+    "E0403" "recipes/unknown_key";
     "E0404" "flags/set_wrong_type";
     "E0405" "flags/checkpoint_keep";
     "E0406" "flags/set_deep_key";

@@ -50,7 +50,7 @@ impl Causality {
 }
 
 /// Runs a forward program with the tokens after each of some positions changed. `None` when it shows no values by
-/// position or takes no tokens.
+/// position or takes no tokens, or when its model reads in both directions.
 ///
 /// # Errors
 /// When XLA fails.
@@ -62,7 +62,7 @@ pub(super) fn confirm(
 ) -> Result<Option<Causality>, Diagnostics> {
     let Some(seq) = source.with_sizes(&program.config).recipe.seq else { return Ok(None) };
     let (tokens, values) = (tokens(&program.entry, seq), values(&program.entry, seq));
-    if tokens.is_empty() || values.is_empty() {
+    if tokens.is_empty() || values.is_empty() || program.bidirectional {
         return Ok(None);
     }
     let vocab = match program.config.get("vocab") {

@@ -24,6 +24,8 @@ pub(super) struct Program {
     /// The ranks that run it.
     pub(super) layout: Layout,
     pub(super) config: IndexMap<String, ConfigValue>,
+    /// Whether the model says that positions read later ones.
+    pub(super) bidirectional: bool,
     /// Which whole numbers its batch inputs have to hold.
     pub(super) ranges: Ranges,
     pub(super) audit: Audit,
@@ -71,8 +73,9 @@ impl Program {
         let decompositions =
             decompositions.into_iter().map(|(name, decomposition)| (name, decomposition.encode())).collect();
         let (config, hlo) = (elaborated.config, hlo.encode());
+        let bidirectional = elaborated.module.bidirectional;
         let check = check.findings.into_iter().map(|repeated| repeated.finding).collect();
-        Ok(Self { entry, layout, config, ranges, hlo, decompositions, reports, audit, check })
+        Ok(Self { entry, layout, config, bidirectional, ranges, hlo, decompositions, reports, audit, check })
     }
 
     /// The same program, if its target takes it. What an optimization leaves to those after it need not be taken.

@@ -218,7 +218,17 @@ fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
     let text = pair.as_str();
     let rule = pair.as_rule();
     let is_part = |rule| {
-        matches!(rule, Rule::list | Rule::order | Rule::word | Rule::element | Rule::string | Rule::part | Rule::dim)
+        matches!(
+            rule,
+            Rule::list
+                | Rule::order
+                | Rule::word
+                | Rule::element
+                | Rule::arguments
+                | Rule::string
+                | Rule::part
+                | Rule::dim
+        )
     };
     let mut parts = pair.into_inner().filter(|part| is_part(part.as_rule()));
     Some(match rule {

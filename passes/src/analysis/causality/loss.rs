@@ -38,8 +38,20 @@ struct Origin {
     inputs: u64,
     /// Whether weights have no part in it.
     raw: bool,
+    /// Whether it has different elements whatever is fed: numbers that count.
+    varies: bool,
     /// Whether it tells classes apart by a label: a comparison with numbers that count.
     one_hot: bool,
+    /// Whether it tells one class by a label, or what counts by a mask: a comparison with a constant.
+    one_class: bool,
+}
+
+impl Origin {
+    /// Whether it is a label to a prediction. Of an input of its own, which the prediction does not read, a comparison with a constant is
+    /// a mask.
+    fn is_label_to(&self, prediction: &Self) -> bool {
+        self.one_hot || (self.one_class && self.inputs & prediction.inputs != 0)
+    }
 }
 
 /// The comparisons of predictions and labels among the instructions that `needed` names.
@@ -48,15 +60,24 @@ pub(super) fn comparisons(function: &Function, needed: &[bool]) -> Vec<Compariso
     for (at, param) in function.params.iter().enumerate() {
         let inputs = if is_tokens(function, param) { 1 << at.min(63) } else { 0 };
         let raw = matches!(param.role, ParamRole::Batch);
-        origins[param.value.index()] = Origin { inputs, raw, one_hot: false };
+        origins[param.value.index()] = Origin { inputs, raw, ..Origin::default() };
     }
     let mut found = Vec::new();
     for (index, inst) in function.insts.iter().enumerate() {
         let args: Vec<Origin> = inst.args.iter().map(|arg| origins[arg.index()]).collect();
         let raw = args.iter().all(|arg| arg.raw);
         let inputs = args.iter().fold(0, |all, arg| all | arg.inputs);
-        let one_hot = raw && inputs != 0 && (is_one_hot(inst, &args) || args.iter().any(|arg| arg.one_hot));
-        inst.results.iter().for_each(|result| origins[result.index()] = Origin { inputs, raw, one_hot });
+        let told = |by_numbers: bool, of: fn(&Origin) -> bool| {
+            raw && inputs != 0 && (is_told(inst, &args, by_numbers) || args.iter().any(of))
+        };
+        let origin = Origin {
+            inputs,
+            raw,
+            varies: inputs == 0 && (counts(inst) || args.iter().any(|arg| arg.varies)),
+            one_hot: told(true, |arg| arg.one_hot),
+            one_class: told(false, |arg| arg.one_class),
+        };
+        inst.results.iter().for_each(|result| origins[result.index()] = origin);
         if inst.results.iter().any(|result| needed[result.index()])
             && let Some((prediction, label, shape)) = roles(inst, &args)
         {
@@ -68,19 +89,25 @@ pub(super) fn comparisons(function: &Function, needed: &[bool]) -> Vec<Compariso
     found
 }
 
-/// Whether labels are compared with the numbers of classes.
-fn is_one_hot(inst: &Inst, args: &[Origin]) -> bool {
+/// Whether labels are compared with the numbers of classes, or with one of them.
+fn is_told(inst: &Inst, args: &[Origin], by_numbers: bool) -> bool {
     let Op::Compare(compare) = &inst.op else { return false };
-    compare.direction == Direction::Eq && args.iter().any(|arg| arg.inputs == 0)
+    compare.direction == Direction::Eq && args.iter().any(|arg| arg.inputs == 0 && arg.varies == by_numbers)
+}
+
+/// Whether an instruction gives different numbers by itself.
+fn counts(inst: &Inst) -> bool {
+    match &inst.op {
+        Op::Iota(_) => true,
+        Op::Constant(constant) => !constant.is_splat(),
+        _ => false,
+    }
 }
 
 /// The operands of an instruction that are a prediction and a label, by position.
 fn roles(inst: &Inst, args: &[Origin]) -> Option<(usize, usize, Shape)> {
     let is_prediction = |at: usize| args[at].inputs != 0 && !args[at].raw;
-    let pair = |label: &dyn Fn(&Origin) -> bool| {
-        [(0, 1), (1, 0)].into_iter().find(|&(x, y)| is_prediction(x) && label(&args[y]))
-    };
-    let one_hot = |origin: &Origin| origin.one_hot;
+    let pair = || [(0, 1), (1, 0)].into_iter().find(|&(x, y)| is_prediction(x) && args[y].is_label_to(&args[x]));
     match &inst.op {
         Op::Composite(composite) if &*composite.name == "cross_entropy" => {
             (is_prediction(0) && args[1].raw && args[1].inputs != 0).then_some((0, 1, Shape::Picks(usize::MAX)))
@@ -88,9 +115,12 @@ fn roles(inst: &Inst, args: &[Origin]) -> Option<(usize, usize, Shape)> {
         Op::TakeAlongAxis(op) => {
             (is_prediction(0) && args[1].raw && args[1].inputs != 0).then_some((0, 1, Shape::Picks(op.dim)))
         }
-        Op::Multiply(_) | Op::Subtract(_) => pair(&one_hot).map(|(x, y)| (x, y, Shape::Weighs)),
-        Op::Select(_) if args[0].one_hot => (1..3).find(|&at| is_prediction(at)).map(|at| (at, 0, Shape::Weighs)),
-        Op::DotGeneral(_) => pair(&one_hot).map(|(x, y)| (x, y, Shape::Contracts(x))),
+        Op::Multiply(_) | Op::Subtract(_) => pair().map(|(x, y)| (x, y, Shape::Weighs)),
+        Op::Select(_) => {
+            let told = (1..3).find(|&at| is_prediction(at) && args[0].is_label_to(&args[at]));
+            told.map(|at| (at, 0, Shape::Weighs))
+        }
+        Op::DotGeneral(_) => pair().map(|(x, y)| (x, y, Shape::Contracts(x))),
         _ => None,
     }
 }
