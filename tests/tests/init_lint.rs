@@ -58,12 +58,10 @@ fn inputs(module: &Module) -> Vec<HostTensor> {
         let (dtype, shape, count) = (ty.dtype(), ty.shape().clone(), ty.shape().num_elements());
         match &param.role {
             ParamRole::Weight(info) => {
-                let mut value = || match info.init {
-                    Init::Zeros => 0.0,
-                    Init::Ones => 1.0,
-                    Init::Constant(value) => value,
-                    Init::Normal { std } => std * random.normal(),
-                    Init::Weight => unreachable!("the verifier refuses it"),
+                let mut value = || match (info.init, info.init.moments()) {
+                    (Init::Normal { std }, _) => std * random.normal(),
+                    (init, Some((value, _))) if !init.is_random() => value,
+                    (other, _) => unreachable!("no model here starts as {other:?}"),
                 };
                 HostTensor::from_f64s(dtype, shape, (0..count).map(|_| value()).collect::<Vec<_>>())
             }

@@ -133,6 +133,8 @@ pub(crate) struct If {
     /// Each condition with its body.
     pub(crate) arms: Vec<(Expr, Vec<Statement>)>,
     pub(crate) otherwise: Vec<Statement>,
+    /// The names that each of the bodies defines: they are there after it.
+    pub(crate) defined: IndexSet<Name>,
 }
 
 #[derive(Debug)]
@@ -264,12 +266,12 @@ pub(crate) enum ScopePart {
 }
 
 impl If {
-    /// The names that each of the bodies defines: they are there after it.
-    pub(crate) fn defined(&self) -> IndexSet<&Name> {
-        let mut bodies = self.arms.iter().map(|(_, body)| body).chain([&self.otherwise]).map(|body| defined(body));
+    pub(crate) fn new(arms: Vec<(Expr, Vec<Statement>)>, otherwise: Vec<Statement>) -> Self {
+        let mut bodies = arms.iter().map(|(_, body)| body).chain([&otherwise]).map(|body| defined(body));
         let mut common = bodies.next().unwrap_or_default();
         bodies.for_each(|names| common.retain(|name| names.contains(name)));
-        common
+        let defined = common.into_iter().cloned().collect();
+        Self { arms, otherwise, defined }
     }
 }
 
@@ -280,7 +282,7 @@ fn defined(statements: &[Statement]) -> IndexSet<&Name> {
         match statement {
             Statement::Assign(assign) => names.extend(assign.targets.iter().map(|target| &target.name)),
             Statement::Param(param) => _ = names.insert(&param.name.name),
-            Statement::If(branch) => names.extend(branch.defined()),
+            Statement::If(branch) => names.extend(&branch.defined),
             Statement::For(_) | Statement::Output(_) => {}
         }
     }

@@ -186,7 +186,7 @@ impl Cx {
         if let Some(block) = parts.next_if(Rule::block) {
             otherwise = self.block(block)?;
         }
-        Ok(If { arms, otherwise })
+        Ok(If::new(arms, otherwise))
     }
 
     fn statement(self, pair: Pair<'_>) -> Result<Statement> {

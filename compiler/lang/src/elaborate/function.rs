@@ -199,7 +199,7 @@ impl Elaborator<'_, '_> {
             self.statements(body, locals)?;
         }
         let mut inside = locals.split_off(outside);
-        for name in branch.defined() {
+        for name in &branch.defined {
             let value = inside.swap_remove(name);
             // Without a body to run, what it would have defined depends on the mistake.
             if value.is_some() || chosen.is_none() {

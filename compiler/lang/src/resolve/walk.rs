@@ -181,12 +181,12 @@ impl<'m> Walk<'_, 'm> {
     /// What all bodies define is there after them.
     fn branch(&mut self, branch: &'m If) {
         branch.arms.iter().for_each(|(condition, _)| self.expr(condition));
-        let (outside, defined) = (self.locals.len(), branch.defined());
+        let outside = self.locals.len();
         let mut kept: IndexMap<&'m str, Local> = IndexMap::new();
         for body in branch.arms.iter().map(|(_, body)| body).chain([&branch.otherwise]) {
             self.statements(body);
             for (name, local) in self.locals.split_off(outside) {
-                if !defined.contains(&Name::from(name)) {
+                if !branch.defined.contains(name) {
                     self.leave(name, local);
                     continue;
                 }
