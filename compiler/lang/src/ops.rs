@@ -46,6 +46,9 @@ const MAX_STATEMENTS: usize = 200_000;
 /// How many expressions a model may evaluate after unrolling.
 pub(crate) const MAX_EVALUATIONS: usize = 10 * MAX_STATEMENTS;
 
+/// How many items all lists may have together that are made by joining and cutting lists.
+const MAX_ITEMS: usize = 10 * MAX_STATEMENTS;
+
 /// How many dimensions a tensor may have; NumPy has the same limit.
 const MAX_RANK: usize = 64;
 
@@ -60,13 +63,15 @@ pub(crate) struct Ops<'r> {
     pub(crate) float: DType,
     /// Statements run so far.
     pub(crate) statements: usize,
+    /// Items of lists that were made by joining and cutting lists so far.
+    pub(crate) items: usize,
     /// What dimensions of tensors of the function being written are products of.
     pub(crate) sizes: KnownSizes,
 }
 
 impl<'r> Ops<'r> {
     pub(crate) fn new(b: Builder<'r>, float: DType) -> Self {
-        Self { b, float, statements: 0, sizes: KnownSizes::default() }
+        Self { b, float, statements: 0, items: 0, sizes: KnownSizes::default() }
     }
 
     /// Counts a statement.
@@ -77,6 +82,17 @@ impl<'r> Ops<'r> {
         }
         let message = format!("the model runs more than {MAX_STATEMENTS} statements once its loops are unrolled");
         Err(too_long(message, place))
+    }
+
+    /// Counts the items of a list that was made of others.
+    fn made(&mut self, value: Value, place: Place<'_>) -> Result<Value> {
+        if let Value::List(list) = &value {
+            self.items += list.items.len();
+        }
+        if self.items <= MAX_ITEMS {
+            return Ok(value);
+        }
+        Err(too_long(format!("the model makes lists of more than {MAX_ITEMS} items in all"), place))
     }
 
     /// Whether the model has run as many statements as it may.

@@ -106,6 +106,9 @@ fn lists_grow() {
     gives("sizes = [4, 5] + [6]\n y = full([len(sizes)], 0.0 + sizes[-1])", &[3], &[6.0; 3]);
     gives("sizes = [4, 5, 6][::-1]\n y = full([1], 0.0 + sizes[0])", &[1], &[6.0]);
     refuses("list = [1]\n for i in 0..20 { list = list + list }\n y = x", "a list of more than 4096 items");
+    let churn =
+        "list = [1]\n for i in 0..12 { list = list + list }\n for i in 0..5000 { list = list[1:] + [i] }\n y = x";
+    refuses(churn, "the model makes lists of more than 2000000 items in all");
     refuses("for i in x { y = i }\n y = x", "expected a list, or a range as `0..4`");
 }
 

@@ -213,9 +213,8 @@ impl Elaborator<'_, '_> {
                     return Err(self.error(codes::KIND, "a list takes one index", expr.span, "here"));
                 };
                 match self.subscript(subscript, locals)? {
-                    ops::Indexed::By(found) => {
-                        self.operate(expr.span, None, vec![expr], |_, spans| list.index(found, Place::whole(spans)))
-                    }
+                    ops::Indexed::By(found) => self
+                        .operate(expr.span, None, vec![expr], |ops, spans| ops.item(&list, found, Place::whole(spans))),
                     ops::Indexed::Tensor(_) => {
                         Err(self.error(codes::KIND, "a list takes a whole number, found a tensor", expr.span, "here"))
                     }

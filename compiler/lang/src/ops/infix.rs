@@ -42,7 +42,7 @@ impl Ops<'_> {
             return self.tensor_binary(op, left, right, whole);
         }
         match arithmetic::binary(op, x, y) {
-            Some(result) => result.map_err(|error| whole.mark(error, "here")),
+            Some(result) => result.map_err(|error| whole.mark(error, "here")).and_then(|value| self.made(value, whole)),
             None => {
                 let message = format!("this operator does not take {} and {}", self.describe(x), self.describe(y));
                 Err(whole.mark(Diagnostic::error(codes::KIND, message), "here"))

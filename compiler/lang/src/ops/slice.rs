@@ -60,20 +60,19 @@ impl Subscript {
     }
 }
 
-impl List {
-    /// What a subscript takes of it: an item, or a list.
-    pub(crate) fn index(&self, subscript: Subscript, place: Place<'_>) -> Result<Value> {
-        let Taken { first, step, count } = subscript.taken(self.items.len(), place)?;
+impl Ops<'_> {
+    /// What a subscript takes of a list: an item, or a list.
+    pub(crate) fn item(&mut self, list: &List, subscript: Subscript, place: Place<'_>) -> Result<Value> {
+        let Taken { first, step, count } = subscript.taken(list.items.len(), place)?;
         if matches!(subscript, Subscript::At(_)) {
-            return Ok(self.items[first].clone());
+            return Ok(list.items[first].clone());
         }
         let at = |index: usize| (first as i64 + index as i64 * step) as usize;
-        let items = (0..count).map(|index| self.items[at(index)].clone()).collect();
-        Value::list(items).ok_or_else(|| Diagnostic::bug("a part of a list does not nest deeper"))
+        let items = (0..count).map(|index| list.items[at(index)].clone()).collect();
+        let part = Value::list(items).ok_or_else(|| Diagnostic::bug("a part of a list does not nest deeper"))?;
+        self.made(part, place)
     }
-}
 
-impl Ops<'_> {
     /// Leading dimensions as the subscripts say, the others whole. The argument of a subscript is that of its dimension.
     pub(crate) fn slice(&mut self, x: Tensor, subscripts: &[Indexed], spans: &dyn Spans) -> Result<Value> {
         let whole = Place::whole(spans);
