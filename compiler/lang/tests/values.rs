@@ -61,6 +61,22 @@ fn sizes_of_one_are_repeated() {
 }
 
 #[test]
+fn products_repeat_leading_dimensions() {
+    gives(
+        "y = x @ stack([transpose(x), transpose(x) * 2])",
+        &[2, 2, 2],
+        &[5.0, 14.0, 14.0, 50.0, 10.0, 28.0, 28.0, 100.0],
+    );
+    gives(
+        "y = stack([x, -x]) @ reshape(x, [1, 3, 2])",
+        &[2, 2, 2],
+        &[10.0, 13.0, 28.0, 40.0, -10.0, -13.0, -28.0, -40.0],
+    );
+    refuses("y = stack([x, x]) @ stack([x, x, x])", "do not fit together: dimension -3 is 2 and 3");
+    refuses("y = x[0] @ stack([x, x])", "`@` does not take `f32[3]` and `f32[2,2,3]`");
+}
+
+#[test]
 fn powers() {
     gives("y = x ** 2", &[2, 3], &[0.0, 1.0, 4.0, 9.0, 16.0, 25.0]);
     gives("y = -x[0] ** 3", &[3], &[0.0, -1.0, -8.0]);

@@ -99,9 +99,8 @@ compare! {
 }
 
 impl<'b> Tensor<'b> {
-    /// The product of the last dimension with the one before the last of `other`: a matrix, or a tensor whose leading
-    /// dimensions are those of this one: `[.., n, k]` and `[k, m]` give `[.., n, m]`, `[b, n, k]` and `[b, k, m]` give
-    /// `[b, n, m]`. Both are floats of one type, which the result has; sums are taken in `f32`, of `f64` in `f64`. Sizes that
+    /// The product of the last dimension with the one before the last of `other`: `[.., n, k]` and `[k, m]` give `[.., n, m]`,
+    /// `[b, n, k]` and `[b, k, m]` give `[b, n, m]`; leading dimensions of both are repeated as by other operators. Both are floats of one type, which the result has; sums are taken in `f32`, of `f64` in `f64`. Sizes that
     /// do not meet are a mistake.
     #[track_caller]
     pub fn matmul(self, other: Tensor<'b>) -> Tensor<'b> {

@@ -11,18 +11,21 @@ use halite_tensor::{Dims, Shape};
 /// # Errors
 /// When two sizes differ and none of them is 1, or there would be too many elements.
 pub(super) fn joint(b: &Builder<'_>, x: Tensor, y: Tensor) -> Result<Shape> {
-    let (long, short) = if b.ty(x).rank() < b.ty(y).rank() { (y, x) } else { (x, y) };
-    let mut shape = b.shape(long).clone();
-    let first = shape.rank() - b.ty(short).rank();
-    for (dim, &size) in b.shape(short).iter().enumerate() {
-        let joint = &mut shape[first + dim];
-        match (*joint, size) {
-            (_, 1) => {}
-            (1, size) => *joint = size,
-            (own, size) if own == size => {}
-            (own, size) => return Err(clash(b, [x, y], dim as i64 - b.ty(short).rank() as i64, [own, size])),
-        }
-    }
+    let shape = common(b.shape(x), b.shape(y)).map_err(|clash| refuse(b, [x, y], clash))?;
+    bounded(b, [x, y], shape)
+}
+
+/// The same of what stands before the last two dimensions of each.
+///
+/// # Errors
+/// As [`joint`].
+pub(super) fn joint_batch(b: &Builder<'_>, x: Tensor, y: Tensor) -> Result<Shape> {
+    let leading = |tensor: Tensor| &b.shape(tensor)[..b.ty(tensor).rank() - 2];
+    let shape = common(leading(x), leading(y)).map_err(|(dim, sizes)| refuse(b, [x, y], (dim - 2, sizes)))?;
+    bounded(b, [x, y], shape)
+}
+
+fn bounded(b: &Builder<'_>, [x, y]: [Tensor; 2], shape: Shape) -> Result<Shape> {
     if elements(&shape).is_some() {
         return Ok(shape);
     }
@@ -30,9 +33,22 @@ pub(super) fn joint(b: &Builder<'_>, x: Tensor, y: Tensor) -> Result<Shape> {
     Err(Diagnostic::error(codes::LIMIT, message))
 }
 
-/// Two sizes that do not go together, the first that of the tensor of more dimensions.
-fn clash(b: &Builder<'_>, [x, y]: [Tensor; 2], dim: i64, [long, short]: [usize; 2]) -> Diagnostic {
-    let (left, right) = if b.ty(x).rank() < b.ty(y).rank() { (short, long) } else { (long, short) };
+/// A dimension, counted from the end, that two shapes do not go together in, and both sizes.
+type Clash = (i64, [usize; 2]);
+
+fn common(x: &[usize], y: &[usize]) -> std::result::Result<Shape, Clash> {
+    let rank = x.len().max(y.len());
+    let size = |shape: &[usize], dim: usize| (dim + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
+    let one = |dim: usize| match (size(x, dim), size(y, dim)) {
+        (own, 1) => Ok(own),
+        (1, other) => Ok(other),
+        (own, other) if own == other => Ok(own),
+        (own, other) => Err((dim as i64 - rank as i64, [own, other])),
+    };
+    (0..rank).map(one).collect()
+}
+
+fn refuse(b: &Builder<'_>, [x, y]: [Tensor; 2], (dim, [left, right]): Clash) -> Diagnostic {
     let message = format!("`{}` and `{}` do not fit together: dimension {dim} is {left} and {right}", b.ty(x), b.ty(y));
     let help = match is_prefix(b.shape(x), b.shape(y)) {
         true => "shapes are aligned at their last dimensions: add one of size 1 with `reshape(x, shape)`",

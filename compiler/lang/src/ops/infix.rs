@@ -1,6 +1,6 @@
 //! Operators.
 
-use super::broadcast::{fit, joint};
+use super::broadcast::{fit, joint, joint_batch};
 use super::{Ops, Part, Place, Spans, Value, arithmetic};
 use crate::ast::{BinaryOp, Comparison};
 use halite_ir::ops::{Direction, DotGeneral};
@@ -128,14 +128,30 @@ fn align(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<(Tensor, Tensor)> 
     Ok((fit(b, x, &shape)?, fit(b, y, &shape)?))
 }
 
-/// The last dimension of `x` with the one before the last of `y`; leading dimensions of `y` are batch dimensions.
+/// The last dimension of `x` with the one before the last of `y`. Where `y` has leading dimensions, both are repeated to what they have in
+/// common there.
 fn matmul(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<Tensor> {
     let (rank_x, rank_y) = (b.ty(x).rank(), b.ty(y).rank());
-    if rank_x == 0 || rank_y < 2 || (rank_y > 2 && rank_x != rank_y) {
+    if rank_x == 0 || rank_y < 2 || (rank_y > 2 && rank_x < 2) {
         let message = format!("`@` does not take `{}` and `{}`", b.ty(x), b.ty(y));
-        let help = "the right operand is a matrix, or both have the same leading dimensions";
+        let help = "the right operand is a matrix, or both have leading dimensions";
         return Err(Diagnostic::error(codes::SHAPE, message).help(help));
     }
+    if rank_y == 2 {
+        return product_of_matrices(b, x, y);
+    }
+    let batch = joint_batch(b, x, y)?;
+    let repeated = |b: &Builder<'_>, x: Tensor| -> Shape {
+        batch.iter().chain(&b.shape(x)[b.ty(x).rank() - 2..]).copied().collect()
+    };
+    let (left, right) = (repeated(b, x), repeated(b, y));
+    let (x, y) = (fit(b, x, &left)?, fit(b, y, &right)?);
+    product_of_matrices(b, x, y)
+}
+
+/// The same where the leading dimensions of `y`, if there are any, are those of `x`.
+fn product_of_matrices(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<Tensor> {
+    let (rank_x, rank_y) = (b.ty(x).rank(), b.ty(y).rank());
     let batch: Dims = (0..rank_y - 2).collect();
     let dtype = b.dtype(x);
     let accumulate = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
