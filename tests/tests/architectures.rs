@@ -9,12 +9,14 @@ use halite_support::codes;
 use halite_tests::xla;
 
 /// Each with whether it reads in both directions.
-const MODELS: [(&str, bool); 8] = [
+const MODELS: [(&str, bool); 10] = [
     ("bert", true),
+    ("deepseek_v2", false),
     ("gemma2", false),
     ("gpt_neox", false),
     ("mamba", false),
     ("mixtral", false),
+    ("mpt", false),
     ("olmo2", false),
     ("resnet", true),
     ("vit", true),
