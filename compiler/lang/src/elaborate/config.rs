@@ -2,7 +2,7 @@
 
 use super::spans::{Globals, blame};
 use super::{Elaborator, Eval, Locals, Reported};
-use crate::ast::{Binding, Item, Require};
+use crate::ast::{Binding, Expr, Item, Require};
 use crate::ops::Value;
 use crate::options::Override;
 use crate::suggest::suggest;
@@ -123,13 +123,19 @@ impl Elaborator<'_, '_> {
 
     fn violated(&mut self, require: &Require) -> Reported {
         let error = Diagnostic::error(codes::REQUIREMENT, &*require.message);
-        let globals = Globals { values: &self.globals, overrides: &self.options.overrides };
-        let error = blame(globals, &self.ops.b, error, &require.condition);
-        let error = match error.primary() {
-            Some(_) => error.also(require.condition.span, "required"),
-            None => error.at(require.condition.span, "does not hold"),
-        };
+        let error = self.blamed(error, &require.condition, ["required", "does not hold"]);
         self.report(error)
+    }
+
+    /// A mistake by what names outside functions stand for in an expression: where they are set, if that has a place, with the expression
+    /// beside it under the first label; else at the expression under the second one.
+    pub(super) fn blamed(&self, error: Diagnostic, expr: &Expr, [beside, alone]: [&str; 2]) -> Diagnostic {
+        let globals = Globals { values: &self.globals, overrides: &self.options.overrides };
+        let error = blame(globals, &self.ops.b, error, expr);
+        match error.primary() {
+            Some(_) => error.also(expr.span, beside),
+            None => error.at(expr.span, alone),
+        }
     }
 }
 

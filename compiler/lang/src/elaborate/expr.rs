@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::spans::{Globals, Text, blame};
+use super::spans::Text;
 use super::{Elaborator, Eval, Locals, Reported};
 use crate::ast::{BinaryOp, Call, Choice, Expr, ExprKind, Match, Range, ScopePart, Subscript};
 use crate::ops::{self, MAX_LIST_DEPTH, Ops, Part, Place, Sizes, Value};
@@ -133,12 +133,7 @@ impl Elaborator<'_, '_> {
     fn unmatched(&mut self, choice: &Match, subject: &Value) -> Reported {
         let message = format!("no arm of this `match` takes {}", self.describe(subject));
         let error = Diagnostic::error(codes::CONFIG_VALUE, message);
-        let globals = Globals { values: &self.globals, overrides: &self.options.overrides };
-        let error = blame(globals, &self.ops.b, error, &choice.subject);
-        let error = match error.primary() {
-            Some(_) => error.also(choice.subject.span, "by this `match`"),
-            None => error.at(choice.subject.span, "this"),
-        };
+        let error = self.blamed(error, &choice.subject, ["by this `match`", "this"]);
         let patterns = || choice.arms.iter().flat_map(|arm| &arm.patterns);
         let words: Vec<&str> = patterns().filter_map(Expr::word).collect();
         let nearest = subject.word().and_then(|word| nearest(word, words.iter().copied()));

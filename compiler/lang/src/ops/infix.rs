@@ -153,10 +153,19 @@ fn matmul(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<Tensor> {
 fn product_of_matrices(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<Tensor> {
     let (rank_x, rank_y) = (b.ty(x).rank(), b.ty(y).rank());
     let batch: Dims = (0..rank_y - 2).collect();
-    let dtype = b.dtype(x);
+    dot(b, [x, y], (batch.clone(), batch), (Dims::from_slice(&[rank_x - 1]), Dims::from_slice(&[rank_y - 2])))
+}
+
+/// A product over dimensions of two tensors, in their element type; sums are taken in `f32`, of `f64` in `f64`.
+pub(super) fn dot(
+    b: &mut Builder<'_>,
+    operands: [Tensor; 2],
+    batch: (Dims, Dims),
+    contract: (Dims, Dims),
+) -> Result<Tensor> {
+    let dtype = b.dtype(operands[0]);
     let accumulate = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
-    let contract = (Dims::from_slice(&[rank_x - 1]), Dims::from_slice(&[rank_y - 2]));
-    let product = b.emit(DotGeneral { batch: (batch.clone(), batch), contract, accumulate }, &[x, y])?;
+    let product = b.emit(DotGeneral { batch, contract, accumulate }, &operands)?;
     b.convert(product, dtype)
 }
 

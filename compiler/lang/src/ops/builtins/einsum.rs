@@ -1,11 +1,11 @@
 //! `einsum`: products and sums by the names of dimensions.
 
 use super::Bound;
+use crate::ops::infix::dot;
 use crate::ops::{Ops, Place, Value};
-use halite_ir::ops::DotGeneral;
 use halite_ir::{Builder, Value as Tensor};
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::{DType, Dims};
+use halite_tensor::Dims;
 
 /// An equation such as `bqhd,bkhd->bhqk`: the letters of each operand, and those of the result.
 #[derive(Debug, PartialEq)]
@@ -116,14 +116,11 @@ fn product(
     let dims = |letters: &[char], of: &[char]| -> Dims {
         letters.iter().filter_map(|letter| of.iter().position(|known| known == letter)).collect()
     };
-    let dtype = b.dtype(*x);
-    let accumulate = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
     let (x, left) = batch_first(b, *x, left, &batch)?;
     let (y, right) = batch_first(b, *y, right, &batch)?;
     let batches = (dims(&batch, &left), dims(&batch, &right));
     let contract = (dims(&summed, &left), dims(&summed, &right));
-    let value = b.emit(DotGeneral { batch: batches, contract, accumulate }, &[x, y])?;
-    let value = b.convert(value, dtype)?;
+    let value = dot(b, [x, y], batches, contract)?;
     let own = |of: &[char], other: &[char]| of.iter().copied().filter(|l| !other.contains(l)).collect::<Vec<_>>();
     Ok(([batch.clone(), own(&left, &right), own(&right, &left)].concat(), value))
 }

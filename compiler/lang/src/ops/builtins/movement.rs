@@ -6,7 +6,7 @@ use crate::ops::{Ops, Place, Value};
 use halite_ir::Value as Tensor;
 use halite_ir::ops::Pad;
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::{DType, Shape};
+use halite_tensor::{DType, Dims, Shape};
 
 type Cx<'a, 'r> = &'a mut Ops<'r>;
 
@@ -27,6 +27,20 @@ impl Ops<'_> {
             Some((other, place)) => Err(self.wrong_kind("a dimension", other, place)),
             None if rank > 0 => Ok(rank - 1),
             None => Err(bound.whole.mark(Diagnostic::error(codes::SHAPE, "a scalar has no dimension"), "here")),
+        }
+    }
+
+    /// Dimensions below `rank`; all of them when left out.
+    pub(super) fn dims_of(&self, given: Option<(&Value, Place<'_>)>, rank: usize) -> Result<Dims> {
+        given.map_or_else(|| Ok((0..rank).collect()), |(dims, place)| self.dims(dims, rank, place))
+    }
+
+    /// A truth value; false when left out.
+    pub(super) fn flag_of(&self, given: Option<(&Value, Place<'_>)>) -> Result<bool> {
+        match given {
+            Some((Value::Bool(flag), _)) => Ok(*flag),
+            Some((other, place)) => Err(self.wrong_kind("`true` or `false`", other, place)),
+            None => Ok(false),
         }
     }
 
@@ -142,10 +156,7 @@ pub(super) fn pad(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
 pub(super) fn reverse(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let x = cx.tensor_of(bound.required(0))?;
     let rank = cx.b.ty(x).rank();
-    let mut dims = match bound.optional(1) {
-        Some((dims, place)) => cx.dims(dims, rank, place)?,
-        None => (0..rank).collect(),
-    };
+    let mut dims = cx.dims_of(bound.optional(1), rank)?;
     dims.sort_unstable();
     cx.emit_tensor(bound.whole, |b| b.reverse(x, &dims)).map(one)
 }

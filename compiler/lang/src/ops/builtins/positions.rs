@@ -16,6 +16,13 @@ fn along(cx: Cx<'_, '_>, bound: &Bound<'_>, at: usize) -> Result<(Tensor, usize)
     Ok((x, cx.one_dim(bound.optional(at), rank, bound)?))
 }
 
+/// The tensor of positions that a builtin is given.
+fn named(cx: Cx<'_, '_>, bound: &Bound<'_>, at: usize) -> Result<Tensor> {
+    let (indices, place) = bound.required(at);
+    let indices = cx.tensor_of((indices, place))?;
+    cx.indices(indices, place)
+}
+
 pub(super) fn argmax(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let (x, dim) = along(cx, bound, 1)?;
     cx.emit_tensor(bound.whole, |b| b.arg_max(x, dim)).map(|value| vec![value])
@@ -33,11 +40,7 @@ pub(super) fn argmin(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
 
 fn sorted(cx: Cx<'_, '_>, bound: &Bound<'_>, result: usize) -> Result<Vec<Value>> {
     let (x, dim) = along(cx, bound, 1)?;
-    let descending = match bound.optional(2) {
-        Some((Value::Bool(descending), _)) => *descending,
-        Some((other, place)) => return Err(cx.wrong_kind("`true` or `false`", other, place)),
-        None => false,
-    };
+    let descending = cx.flag_of(bound.optional(2))?;
     let attrs = [("dim", Attr::Int(dim as i64)), ("descending", Attr::Bool(descending))];
     cx.emit_tensor(bound.whole, |b| Ok(b.composite("sort_pairs", &attrs, &[x])?[result])).map(|value| vec![value])
 }
@@ -53,9 +56,7 @@ pub(super) fn argsort(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
 /// What `indices` name along one dimension, the first when left out; those out of range are clamped.
 pub(super) fn take(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let x = cx.tensor_of(bound.required(0))?;
-    let (indices, place) = bound.required(1);
-    let indices = cx.tensor_of((indices, place))?;
-    let indices = cx.indices(indices, place)?;
+    let indices = named(cx, bound, 1)?;
     let rank = cx.b.ty(x).rank();
     let dim = match bound.optional(2) {
         Some(given) => cx.one_dim(Some(given), rank, bound)?,
@@ -67,17 +68,13 @@ pub(super) fn take(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
 /// One element for each of `indices`, at the same place but for one dimension, the last when left out.
 pub(super) fn gather(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let (x, dim) = along(cx, bound, 2)?;
-    let (indices, place) = bound.required(1);
-    let indices = cx.tensor_of((indices, place))?;
-    let indices = cx.indices(indices, place)?;
+    let indices = named(cx, bound, 1)?;
     cx.emit_tensor(bound.whole, |b| b.take_along_axis(x, indices, dim)).map(|value| vec![value])
 }
 
 /// A further dimension of `size` elements, last, that is 1 where it has the index and 0 elsewhere.
 pub(super) fn one_hot(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
-    let (indices, place) = bound.required(0);
-    let indices = cx.tensor_of((indices, place))?;
-    let indices = cx.indices(indices, place)?;
+    let indices = named(cx, bound, 0)?;
     let (size, place) = bound.required(1);
     let Value::Int(count, _) = size else { return Err(cx.wrong_kind("a whole number", size, place)) };
     let Some(count) = i32::try_from(*count).ok().and_then(|count| usize::try_from(count).ok()).filter(|&n| n > 0)

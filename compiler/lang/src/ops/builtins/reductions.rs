@@ -28,16 +28,7 @@ pub(super) fn mean(cx: &mut Ops<'_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
 fn operands(cx: &mut Ops<'_>, bound: &Bound<'_>) -> Result<(Tensor, Dims, bool)> {
     let x = cx.tensor_of(bound.required(0))?;
     let rank = cx.b.ty(x).rank();
-    let dims = match bound.optional(1) {
-        Some((dims, place)) => cx.dims(dims, rank, place)?,
-        None => (0..rank).collect(),
-    };
-    let keep = match bound.optional(2) {
-        Some((Value::Bool(keep), _)) => *keep,
-        Some((other, place)) => return Err(cx.wrong_kind("`true` or `false`", other, place)),
-        None => false,
-    };
-    Ok((x, dims, keep))
+    Ok((x, cx.dims_of(bound.optional(1), rank)?, cx.flag_of(bound.optional(2))?))
 }
 
 fn reduced(b: &mut Builder<'_>, reduction: Reduction, x: Tensor, dims: &[usize], keep: bool) -> Result<Tensor> {
