@@ -133,7 +133,7 @@ impl Executor<'_> {
         let calls = self.limits.call.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX).saturating_add(1));
         let limit = self.limits.load.saturating_add(calls).saturating_add(OVERHEAD).min(self.limits.process);
         let limits = process::Limits { timeout: Some(limit), interrupt: self.limits.interrupt };
-        let exit = process::run(&mut command, limits, |_| Ok(()));
+        let exit = process::run(&mut command, limits);
         let exit = exit.map_err(|error| Diagnostic::error(codes::SELFTEST, format!("no process starts: {error}")))?;
         Ok(ending(exit, limit, &said))
     }

@@ -130,7 +130,7 @@ fn said(program: &Path, interrupt: &AtomicBool) -> Result<String> {
     let same = file.try_clone().map_err(failed)?;
     let mut command = Command::new(program);
     command.arg("--version").current_dir(folder.path()).stdin(Stdio::null()).stdout(file).stderr(same);
-    let exit = process::run(&mut command, Limits { timeout: Some(VERSION_TIMEOUT), interrupt }, |_| Ok(()));
+    let exit = process::run(&mut command, Limits { timeout: Some(VERSION_TIMEOUT), interrupt });
     let text = String::from_utf8_lossy(&halite_support::files::read(&path)?).into_owned();
     match exit.map_err(failed)? {
         Exit::Ended(status) if status.success() => Ok(text),

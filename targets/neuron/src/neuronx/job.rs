@@ -203,7 +203,7 @@ impl Job<'_> {
         let mut command = Command::new(&compiler.program);
         command.args(command::arguments(self.task.name(), &self.task.flags)).current_dir(folder);
         command.stdin(work.input().map_err(failed)?).stdout(output.try_clone().map_err(failed)?).stderr(output);
-        process::run(&mut command, Limits { timeout, interrupt }, |group| work.note_group(group)).map_err(failed)
+        process::run(&mut command, Limits { timeout, interrupt }).map_err(failed)
     }
 
     /// The NEFF, if the compiler ended well and left one.

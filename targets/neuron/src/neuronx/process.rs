@@ -32,15 +32,14 @@ pub enum Exit {
     Interrupted,
 }
 
-/// Runs a program as the leader of a process group of its own, `started` being told the id of the group. When this returns,
-/// the whole group is ended.
+/// Runs a program as the leader of a process group of its own. When this returns, the whole group is ended.
 ///
 /// # Errors
-/// When it cannot be started, `started` fails, or the system does not say how it ended.
-pub fn run(command: &mut Command, limits: Limits<'_>, started: impl FnOnce(u32) -> io::Result<()>) -> io::Result<Exit> {
+/// When it cannot be started, or the system does not say how it ended.
+pub fn run(command: &mut Command, limits: Limits<'_>) -> io::Result<Exit> {
     let mut child = command.process_group(0).spawn()?;
     let group = pid(&child)?;
-    let watched = started(child.id()).and_then(|()| watch(group, limits));
+    let watched = watch(group, limits);
     if !matches!(watched, Ok(None)) {
         // Asked first, so that it can put its things in order.
         signal(group, Signal::TERM);
@@ -85,7 +84,7 @@ fn has_ended(leader: Pid) -> io::Result<bool> {
 }
 
 /// Sends a signal to a group; one that is gone needs none.
-pub(super) fn signal(group: Pid, signal: Signal) {
+fn signal(group: Pid, signal: Signal) {
     let _ = kill_process_group(group, signal);
 }
 
@@ -96,7 +95,7 @@ mod tests {
     fn shell(script: &str, timeout: Duration, interrupt: bool) -> Exit {
         let interrupt = AtomicBool::new(interrupt);
         let limits = Limits { timeout: Some(timeout), interrupt: &interrupt };
-        run(Command::new("sh").args(["-c", script]), limits, |_| Ok(())).unwrap()
+        run(Command::new("sh").args(["-c", script]), limits).unwrap()
     }
 
     #[test]

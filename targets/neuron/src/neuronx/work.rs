@@ -8,7 +8,7 @@ use super::store::{KeyLock, Store};
 use halite_disk::Disk;
 use halite_support::Result;
 use halite_support::files::cannot;
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,6 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const LOCK: &str = "lock";
-/// The file with the id of the compiler's process group.
-const GROUP: &str = "group";
 /// How long a compiler that was killed may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -47,11 +45,6 @@ impl Work {
     /// What the compiler gets as its standard input: nothing to read, and its share of the lock.
     pub(super) fn input(&self) -> io::Result<Stdio> {
         Ok(self.lock.try_clone()?.into())
-    }
-
-    /// Notes the process group of the compiler, for whoever finds it without master.
-    pub(super) fn note_group(&self, id: u32) -> io::Result<()> {
-        Disk::default().write_new(&self.path.join(GROUP), id.to_string().as_bytes())
     }
 
     /// Removes the folder.
@@ -90,11 +83,14 @@ pub(super) fn clear(store: &Store, key: &str, _lock: &KeyLock) -> Result<()> {
 
 /// Ends the compiler that still works in a folder, and waits for that.
 fn end_compiler(path: &Path) {
-    if is_locked(path) && end_group(path) {
-        let start = Instant::now();
-        while is_locked(path) && start.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(20));
+    let start = Instant::now();
+    // It is looked for anew each time: one that is being started has its standard input a moment later.
+    while is_locked(path) && start.elapsed() < PATIENCE {
+        for worker in workers(path) {
+            // Beside the compiler, which leads a group, those of its children that have outlived it.
+            let _ = kill_process_group(worker, Signal::KILL).or_else(|_| kill_process(worker, Signal::KILL));
         }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -109,17 +105,12 @@ fn is_locked(path: &Path) -> bool {
     lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Kills the process group that works in a folder; says whether there was one.
-fn end_group(path: &Path) -> bool {
-    let text = std::fs::read_to_string(path.join(GROUP)).unwrap_or_default();
-    let Some(leader) = text.trim().parse().ok().and_then(Pid::from_raw) else { return false };
-    // The number may have gone to another process since; that one works elsewhere.
-    let works_here = std::fs::read_link(format!("/proc/{}/cwd", leader.as_raw_nonzero()))
-        .ok()
-        .zip(path.canonicalize().ok())
-        .is_some_and(|(cwd, path)| cwd == path);
-    if works_here {
-        super::process::signal(leader, Signal::KILL);
-    }
-    works_here
+/// The processes whose standard input is the lock of a folder: the compiler and what it has started. The system knows them
+/// from the start, at whatever moment their master was killed.
+fn workers(path: &Path) -> Vec<Pid> {
+    let Ok(lock) = path.join(LOCK).canonicalize() else { return Vec::new() };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    let input = |id: Pid| std::fs::read_link(format!("/proc/{}/fd/0", id.as_raw_nonzero())).ok();
+    ids.filter(|id| input(*id).as_ref() == Some(&lock)).collect()
 }

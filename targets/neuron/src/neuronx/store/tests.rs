@@ -1,6 +1,8 @@
 use super::*;
 use crate::neuronx::work::Work;
 use crate::neuronx::{GcRule, State};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 
 fn key(letter: char) -> String {
     letter.to_string().repeat(64)
@@ -92,6 +94,19 @@ fn what_a_killed_process_left_is_kept_as_failed() {
     drop(left);
     Work::begin(&store, &key('a'), &lock).unwrap();
     assert_eq!(std::fs::read_to_string(store.failed(&key('a')).join("output.txt")).unwrap(), "said");
+}
+
+/// Whose master was killed the moment after it was started, before anything could be noted of it.
+#[test]
+fn a_compiler_without_master_is_found_by_its_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let lock = store.lock(&key('a'), &free(), || ()).unwrap().unwrap();
+    let left = Work::begin(&store, &key('a'), &lock).unwrap();
+    let mut compiler = Command::new("sleep").arg("600").stdin(left.input().unwrap()).spawn().unwrap();
+    drop(left);
+    Work::begin(&store, &key('a'), &lock).unwrap();
+    assert_eq!(compiler.wait().unwrap().signal(), Some(9));
 }
 
 #[test]
