@@ -60,7 +60,7 @@ impl Input {
             let help = "name data in the recipe: `[data]` with `sources = [{ files = [..] }]`";
             return Err(error.help(help).into());
         };
-        Ok(Opened { width: Feed::of_batch(&bundle)?.width, data: RecipeData::new(&bundle, table, ".")? })
+        Ok(Opened { width: Feed::of_batch(&bundle)?.takes.width()?, data: RecipeData::new(&bundle, table, ".")? })
     }
 }
 

@@ -82,7 +82,7 @@ impl Eval {
             let error = Diagnostic::error(codes::USAGE, "it is not said what to measure on");
             return Err(error.help("give files with `--data`, or hold data out in the recipe: `data.held_out`").into());
         }
-        let held_out = RecipeData::new(bundle, table, ".")?.held_out(feed.width)?;
+        let held_out = RecipeData::new(bundle, table, ".")?.held_out(&feed.takes)?;
         held_out.iter().try_for_each(|held_out| feed.check(held_out.data.as_ref()))?;
         Ok(held_out)
     }
@@ -90,15 +90,24 @@ impl Eval {
 
 /// A row for each data set.
 fn shown(found: &[(String, Evaluated)]) -> String {
-    let head = ["data", "loss", "perplexity", "tokens"].map(str::to_owned).to_vec();
+    let head = ["data", "loss", "perplexity", "tokens"].map(str::to_owned);
+    let metrics = found.first().into_iter().flat_map(|(_, evaluated)| evaluated.metrics.keys().cloned());
+    let head = head.into_iter().chain(metrics).collect();
     let row = |(place, evaluated): &(String, Evaluated)| {
-        let Evaluated { loss, tokens } = evaluated;
-        vec![place.clone(), format!("{loss:.4}"), format!("{:.4}", evaluated.perplexity()), grouped(*tokens)]
+        let Evaluated { loss, tokens, metrics } = evaluated;
+        let own = [place.clone(), format!("{loss:.4}"), format!("{:.4}", evaluated.perplexity()), grouped(*tokens)];
+        own.into_iter().chain(metrics.values().map(|value| format!("{value:.4}"))).collect()
     };
     table(&[head].into_iter().chain(found.iter().map(row)).collect::<Vec<_>>())
 }
 
 fn measured((place, evaluated): &(String, Evaluated)) -> serde_json::Value {
-    let Evaluated { loss, tokens } = evaluated;
-    json!({"data": place, "loss": loss, "perplexity": evaluated.perplexity(), "tokens": tokens})
+    let Evaluated { loss, tokens, metrics } = evaluated;
+    json!({
+        "data": place,
+        "loss": loss,
+        "perplexity": evaluated.perplexity(),
+        "tokens": tokens,
+        "metrics": metrics
+    })
 }

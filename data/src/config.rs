@@ -1,5 +1,6 @@
 //! The configuration of data. How recipes write it is the business of recipes.
 
+use halite_support::{Diagnostic, Result, codes};
 use serde::Serialize;
 
 /// What a run trains on and how it is cut into sequences.
@@ -45,6 +46,29 @@ pub struct SourceConfig {
     pub weight: f64,
 }
 
+impl SourceConfig {
+    /// Whether it holds examples and no documents.
+    pub fn has_examples(&self) -> bool {
+        let of_name = |file: &String| Format::of(file) == Some(Format::Examples);
+        self.format.map_or_else(|| self.files.iter().any(of_name), |format| format == Format::Examples)
+    }
+}
+
+impl DataConfig {
+    /// Whether its sources hold examples and no documents.
+    ///
+    /// # Errors
+    /// When some do and others do not.
+    pub fn has_examples(&self) -> Result<bool> {
+        let (examples, documents): (Vec<_>, Vec<_>) = self.sources.iter().partition(|source| source.has_examples());
+        let ([example, ..], [document, ..]) = (&examples[..], &documents[..]) else { return Ok(documents.is_empty()) };
+        let message =
+            format!("source `{}` has examples, source `{}` has documents", example.name, document.name);
+        let error = Diagnostic::error(codes::RECIPE_RANGE, message).key("data.sources");
+        Err(error.help("train on one kind, or make the documents examples, each with all inputs of the model"))
+    }
+}
+
 /// What is in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -59,6 +83,8 @@ pub enum Format {
     Megatron,
     /// A table with a column of text: `.parquet`.
     Parquet,
+    /// Examples, a tensor for each input of a model with the examples as its first dimension: `.safetensors`.
+    Examples,
 }
 
 impl Format {
@@ -70,6 +96,7 @@ impl Format {
             "npy" => Some(Self::Npy),
             "bin" => Some(Self::Megatron),
             "parquet" => Some(Self::Parquet),
+            "safetensors" => Some(Self::Examples),
             _ => None,
         }
     }

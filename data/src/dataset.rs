@@ -1,15 +1,18 @@
-//! The seam between data and training: an endless stream of sequences that knows where it is.
+//! The seam between data and training: an endless stream of rows that knows where it is.
 
-use halite_support::Result;
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{DType, HostTensor};
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Sequences for one batch: `rows` of `width` tokens each.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+/// Rows for one batch: sequences of `width` tokens each, or examples of any kind.
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct Rows {
-    /// Sequences.
+    /// Sequences or examples.
     pub rows: usize,
-    /// Tokens of each sequence; a model predicts all but the first.
+    /// Tokens of each sequence; a model predicts all but the first. 0 where there are none.
     pub width: usize,
     /// Token ids, `rows * width`, row after row.
     pub tokens: Vec<i32>,
@@ -17,21 +20,67 @@ pub struct Rows {
     pub segments: Vec<i32>,
     /// For each token its position within its document's piece, from 0.
     pub positions: Vec<i32>,
+    /// Of examples the tensors by the names of the model's inputs, `rows` in their first dimension.
+    pub inputs: IndexMap<String, HostTensor>,
+}
+
+/// What a model takes of each row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Takes {
+    /// Tokens of a sequence, the last label included, where sequences are all that it takes.
+    pub width: Option<usize>,
+    /// All of its inputs.
+    pub inputs: Vec<Input>,
+}
+
+/// An input of a model as it is in one row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Its element type.
+    pub dtype: DType,
+    /// Its sizes but for the first, which is that of the batch.
+    pub shape: Vec<usize>,
+}
+
+impl Takes {
+    /// Tokens of a sequence.
+    ///
+    /// # Errors
+    /// When the model takes something else.
+    pub fn width(&self) -> Result<usize> {
+        self.width.ok_or_else(|| {
+            let names: Vec<&str> = self.inputs.iter().map(|input| &*input.name).collect();
+            let message = format!(
+                "text gives sequences of tokens, the model takes {}",
+                halite_support::nearest::list(&names)
+            );
+            Diagnostic::error(codes::MODULE, message)
+                .help("give examples as safetensors files, each with a tensor `[examples, ..]` for every input")
+        })
+    }
 }
 
 impl Rows {
     /// No rows yet, with room for so many.
     pub(crate) fn with_capacity(rows: usize, width: usize) -> Self {
         let room = || Vec::with_capacity(rows * width);
-        Self { rows: 0, width, tokens: room(), segments: room(), positions: room() }
+        Self { width, tokens: room(), segments: room(), positions: room(), ..Self::default() }
     }
 
-    /// Adds the rows of another, which are as wide.
-    pub fn append(&mut self, other: &Rows) {
+    /// Adds the rows of another, which are of the same kind.
+    pub fn append(&mut self, other: Rows) {
         self.rows += other.rows;
-        self.tokens.extend(&other.tokens);
-        self.segments.extend(&other.segments);
-        self.positions.extend(&other.positions);
+        self.tokens.extend(other.tokens);
+        self.segments.extend(other.segments);
+        self.positions.extend(other.positions);
+        for (name, tensor) in other.inputs {
+            match self.inputs.entry(name) {
+                Entry::Vacant(entry) => _ = entry.insert(tensor),
+                Entry::Occupied(mut entry) => entry.get_mut().append(&tensor),
+            }
+        }
     }
 }
 
@@ -53,7 +102,7 @@ pub struct Skipped {
 
 /// An endless stream of sequences in an order of its own.
 pub trait Dataset: Send {
-    /// The next so many sequences. The stream is the same however it is cut into calls.
+    /// The next so many rows. The stream is the same however it is cut into calls.
     ///
     /// # Errors
     /// When data cannot be read or is not what its configuration says. The next call tries the same again.
@@ -87,7 +136,7 @@ pub trait Dataset: Send {
 pub struct HeldOut {
     /// What it is called in metrics; empty for the only one.
     pub name: String,
-    /// Its sequences, from the first.
+    /// Its rows, from the first.
     pub data: Box<dyn Dataset>,
 }
 
@@ -101,9 +150,9 @@ pub struct Opened {
 
 /// What data are opened from, once it is known what a model takes.
 pub trait Data {
-    /// Opens the data as sequences of `width` tokens, in an order that follows from the seed.
+    /// Opens the data as rows of what a model takes, in an order that follows from the seed.
     ///
     /// # Errors
-    /// When there are no such data, or too little of them for one sequence.
-    fn open(&self, width: usize, seed: u64) -> Result<Opened>;
+    /// When there are no such data, or too little of them for one row.
+    fn open(&self, takes: &Takes, seed: u64) -> Result<Opened>;
 }

@@ -1,4 +1,4 @@
-//! What a run trains on, as sequences of tokens: sources, tokenizers, packing.
+//! What a run trains on: sequences of tokens, by sources, tokenizers and packing; or examples of any kind, as they are in files.
 //!
 //! [`open`] makes a [`Dataset`] of a [`DataConfig`]: an endless stream of rows that is a function of the files, the
 //! configuration and the seed, and of nothing else. Files are read block by block (`source`), tokenized (`encoder`), and
@@ -11,6 +11,7 @@ mod count;
 mod counted;
 mod dataset;
 mod encoder;
+mod examples;
 mod features;
 mod files;
 mod fingerprint;
@@ -33,9 +34,9 @@ pub use ahead::Ahead;
 pub use config::{DataConfig, Documents, Format, OnError, Packing, SourceConfig};
 pub use count::count;
 pub use counted::Counted;
-pub use dataset::{Data, Dataset, HeldOut, Opened, Position, Rows, Skipped};
+pub use dataset::{Data, Dataset, HeldOut, Input, Opened, Position, Rows, Skipped, Takes};
 pub use mixture::Mixture;
-pub use open::{open, statistics};
+pub use open::{open, open_examples, statistics};
 pub use statistics::Statistics;
 pub use tokenizer::{Tokenizer, open as open_tokenizer};
 pub use write::write_tokens;

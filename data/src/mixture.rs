@@ -65,7 +65,7 @@ impl Dataset for Mixture {
                     rest -= row.rows;
                     match &mut all {
                         None => all = Some(row),
-                        Some(all) => all.append(&row),
+                        Some(all) => all.append(row),
                     }
                 }
                 Err(error) => {

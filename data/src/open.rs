@@ -2,8 +2,9 @@
 
 use crate::config::{DataConfig, SourceConfig};
 use crate::counted::Counted;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Input};
 use crate::encoder::Encoder;
+use crate::examples::Examples;
 use crate::files::Root;
 use crate::mixture::Mixture;
 use crate::packed::{Layout, Packed};
@@ -42,6 +43,38 @@ pub(crate) fn open_on(config: &DataConfig, root: Root<'_>, width: usize, seed: u
         parts.push((source.name.clone(), source.weight, Box::new(packed)));
     }
     Ok(Mixture::new(parts))
+}
+
+/// As [`open`], of sources that hold examples of what a model takes.
+///
+/// # Errors
+/// As [`open`], and when a file lacks an input, or has it in another type or shape.
+pub fn open_examples(config: &DataConfig, base: &Path, inputs: &[Input], seed: u64) -> Result<Mixture> {
+    check_sources(config)?;
+    let root = Root { base, disk: &Disk::default() };
+    let mut parts: Vec<(String, f64, Box<dyn Dataset>)> = Vec::with_capacity(config.sources.len());
+    for (number, source) in (0..).zip(&config.sources) {
+        let open = || {
+            let part = source.part.as_deref().map_or(Ok(Part::ALL), Part::parse)?;
+            let files = root.find(&source.files)?;
+            let seed = config.shuffle.then(|| hash(&[seed, number]));
+            let identity = [
+                ("files", fingerprint::of(&files)?),
+                ("part", source.part.clone().unwrap_or_else(|| "all".to_owned())),
+                ("order", order(seed)),
+            ];
+            let identity = identity.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+            Examples::open(&files, part, inputs, seed, identity)
+        };
+        let examples = open().map_err(|error| named(error, source))?;
+        parts.push((source.name.clone(), source.weight, Box::new(examples)));
+    }
+    Ok(Mixture::new(parts))
+}
+
+/// How the order of rows came about.
+fn order(seed: Option<u64>) -> String {
+    seed.map_or_else(|| "as it is".to_owned(), |seed| format!("shuffled by {seed}"))
 }
 
 /// Reads and packs each source once and says what it comes to. With a number of `rows`, no more of a source is read than it
@@ -111,7 +144,6 @@ fn identity(
     encoder: &Encoder,
 ) -> Result<BTreeMap<String, String>> {
     let paths = root.find(&source.files).map_err(|error| named(error, source))?;
-    let order = layout.seed.map_or_else(|| "as it is".to_owned(), |seed| format!("shuffled by {seed}"));
     let own = [
         ("files", fingerprint::of(&paths)?),
         ("part", source.part.clone().unwrap_or_else(|| "all".to_owned())),
@@ -120,7 +152,7 @@ fn identity(
         ("pack", name(config.pack)),
         ("width", layout.width.to_string()),
         ("buffer", layout.buffer.to_string()),
-        ("order", order),
+        ("order", order(layout.seed)),
         ("on_error", name(config.on_error)),
     ];
     Ok(own.into_iter().chain(encoder.identity()).map(|(key, value)| (key.to_owned(), value)).collect())
@@ -131,14 +163,20 @@ fn name(value: impl serde::Serialize) -> String {
     serde_json::json!(value).as_str().unwrap_or_default().to_owned()
 }
 
+/// A value out of its range.
+fn wrong(key: &str, message: String, help: &str) -> Result<()> {
+    Err(Diagnostic::error(codes::RECIPE_RANGE, message).key(format!("data.{key}")).help(help))
+}
+
 /// Holds values to their ranges.
 fn check(config: &DataConfig, width: usize) -> Result<()> {
-    let wrong = |key: &str, message: String, help: &str| {
-        Err(Diagnostic::error(codes::RECIPE_RANGE, message).key(format!("data.{key}")).help(help))
-    };
     if width < 2 {
         return wrong("width", format!("a row has {width} tokens, expected at least 2"), "choose `seq` of at least 1");
     }
+    check_sources(config)
+}
+
+fn check_sources(config: &DataConfig) -> Result<()> {
     if config.sources.is_empty() {
         return wrong("sources", "there is no source of data".to_owned(), "name at least one source");
     }

@@ -169,6 +169,10 @@ pub(crate) fn open(origin: &Origin, config: &SourceConfig, part: Part, encoder: 
         }),
         Format::Npy | Format::Megatron => Box::new(open_tokens(origin, format, part, encoder)?),
         Format::Parquet => open_table(origin, &config.column, part)?,
+        Format::Examples => {
+            let message = format!("`{}` holds examples, which have no documents", origin.path.display());
+            return Err(Diagnostic::error(codes::DATA, message).help("give files with text or tokens"));
+        }
     })
 }
 

@@ -2,21 +2,25 @@
 
 use super::feed::Feed;
 use super::inference::Inference;
+use super::metrics::Metrics;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Bundle, ModuleRole};
 use halite_data::Dataset;
 use halite_runtime::Executor;
 use halite_support::Diagnostic;
 use halite_support::{Diagnostics, codes};
+use indexmap::IndexMap;
 use std::sync::Arc;
 
 /// What an evaluation of data found.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Evaluated {
     /// The mean loss of a token, in nats.
     pub loss: f64,
     /// Tokens that it is the mean over.
     pub tokens: u64,
+    /// The metrics of the model.
+    pub metrics: IndexMap<String, f64>,
 }
 
 impl Evaluated {
@@ -50,16 +54,14 @@ impl Evaluator {
     /// When the data cannot be read or have tokens that the model does not know; when the executor fails, or the loss is not finite.
     pub fn evaluate(&mut self, data: &mut dyn Dataset, most: usize) -> Result<Evaluated, Diagnostics> {
         self.feed.check(data)?;
-        let (mut loss, mut count) = (0.0, 0.0);
+        let mut all = Metrics::default();
         let Self { inference, feed } = self;
         feed.once(data, most, |batch| {
-            let outputs = inference.run(&batch)?;
-            let scalar = |name: &str| outputs.get(name).and_then(|tensor| tensor.f64s().first().copied());
-            loss += scalar("loss").unwrap_or(f64::NAN);
-            count += scalar("count").unwrap_or(f64::NAN);
+            all.add(&Metrics::of(&inference.run(&batch)?));
             Ok(())
         })?;
-        let evaluated = Evaluated { loss: loss / count, tokens: count as u64 };
+        let tokens = all.get("count").unwrap_or(f64::NAN) as u64;
+        let evaluated = Evaluated { loss: all.mean_loss(), tokens, metrics: all.of_model() };
         if evaluated.loss.is_finite() {
             return Ok(evaluated);
         }

@@ -1,13 +1,14 @@
-//! How sequences become the batch of a model.
+//! How rows become the batch of a model.
 
 use crate::micro::MicroBatches;
 use crate::scheduled::scheduled;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{Buffer, Bundle};
-use halite_data::{Dataset, Rows};
+use halite_bundle::{Buffer, Bundle, Manifest, Port, check_ranges};
+use halite_data::{Dataset, Input, Rows, Takes};
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{DType, HostTensor};
+use std::collections::BTreeMap;
 
 /// The input for the number of the document of each token within its row.
 const SEGMENTS: &str = "segments";
@@ -15,29 +16,39 @@ const SEGMENTS: &str = "segments";
 /// The input for the position of each token within its document.
 const POSITIONS: &str = "position_ids";
 
-/// The batch inputs of a bundle that sequences fill: tokens of `s32[batch, seq + 1]` and, where the model takes them, `segments` and
-/// `position_ids` of that shape.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// The batch inputs of a bundle, and how rows fill them.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Feed {
-    tokens: String,
-    /// Whether the model holds attention inside documents.
-    pub takes_segments: bool,
-    takes_positions: bool,
-    /// Sequences of an evaluation.
+    /// What the model takes of each row.
+    pub takes: Takes,
+    /// How sequences of tokens are fed, where these are all that it takes.
+    sequences: Option<Sequences>,
+    /// Rows of an evaluation.
     pub eval_rows: usize,
-    /// Sequences of an update.
+    /// Rows of an update.
     pub rows: usize,
-    /// Tokens of one sequence, the last label included.
-    pub width: usize,
+    /// Tokens or other elements that an update predicts.
+    pub tokens: u64,
     /// How many token ids the model knows, if that is known.
     pub vocabulary: Option<u64>,
+    /// Inputs of which it is known what integers they may hold.
+    ranges: Vec<Port>,
+}
+
+/// Inputs for sequences: tokens of `s32[batch, seq + 1]` and, where the model takes them, `segments` and `position_ids` of that
+/// shape.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Sequences {
+    tokens: String,
+    takes_segments: bool,
+    takes_positions: bool,
 }
 
 impl Feed {
     /// That of a bundle.
     ///
     /// # Errors
-    /// When the bundle has no training step, or one that takes something else than sequences of tokens.
+    /// When the bundle has no training step, or one without a batch.
     pub fn of(bundle: &Bundle) -> Result<Self> {
         scheduled(bundle)?;
         Self::of_batch(bundle)
@@ -46,42 +57,40 @@ impl Feed {
     /// That of a bundle which need not have a training step.
     ///
     /// # Errors
-    /// When it takes something else than sequences of tokens.
+    /// When it takes no batch, or something whose first dimension is not that of the batch.
     pub fn of_batch(bundle: &Bundle) -> Result<Self> {
+        let manifest = &bundle.manifest;
         let is_fed = |buffer: &&Buffer| buffer.is_batch() && buffer.content().is_none();
-        let (more, tokens): (Vec<&Buffer>, Vec<&Buffer>) = bundle
-            .manifest
-            .buffers
-            .iter()
-            .filter(is_fed)
-            .partition(|buffer| [SEGMENTS, POSITIONS].contains(&buffer.name.as_str()));
-        let [tokens] = tokens[..] else {
-            return Err(no_sequences(format!(
-                "the model takes {} batch inputs, training on text feeds one",
-                tokens.len()
+        let fed: Vec<&Buffer> = manifest.buffers.iter().filter(is_fed).collect();
+        let rows = fed.first().and_then(|first| first.shape.first().copied());
+        let rows = rows.ok_or_else(|| not_fed("the model takes no batch of examples".to_owned()))?;
+        if let Some(other) = fed.iter().find(|buffer| buffer.shape.first() != Some(&rows)) {
+            return Err(not_fed(format!(
+                "the first size of the batch `{}` is not that of `{}`, which is {rows}",
+                other.name, fed[0].name
             )));
-        };
-        let ([rows, width], DType::S32) = (&tokens.shape[..], tokens.dtype) else {
-            return Err(no_sequences(format!("the batch `{}` is not `s32[batch, seq + 1]`", tokens.name)));
-        };
-        if let Some(other) = more.iter().find(|buffer| buffer.shape != tokens.shape || buffer.dtype != DType::S32) {
-            return Err(no_sequences(format!("the batch `{}` is not of the type of `{}`", other.name, tokens.name)));
         }
-        let takes = |name: &str| more.iter().any(|buffer| buffer.name == name);
+        let input = |buffer: &&Buffer| Input {
+            name: buffer.name.clone(),
+            dtype: buffer.dtype,
+            shape: buffer.shape[1..].to_vec(),
+        };
+        let sequences = Sequences::of(&fed);
+        let width = sequences.as_ref().map(|_| fed[0].shape[1]);
         Ok(Self {
-            tokens: tokens.name.clone(),
-            takes_segments: takes(SEGMENTS),
-            takes_positions: takes(POSITIONS),
-            eval_rows: *rows,
-            rows: rows * MicroBatches::of(&bundle.manifest)?.of_update,
-            width: *width,
-            vocabulary: known_tokens(bundle, &tokens.name),
+            takes: Takes { width, inputs: fed.iter().map(input).collect() },
+            eval_rows: rows,
+            rows: rows * MicroBatches::of(manifest)?.of_update,
+            tokens: manifest.statistics.tokens_per_step,
+            vocabulary: sequences.as_ref().and_then(|sequences| known_tokens(bundle, &sequences.tokens)),
+            sequences,
+            ranges: ranges(manifest),
         })
     }
 
-    /// Tokens that an update predicts, padding included.
-    pub fn tokens(&self) -> u64 {
-        (self.rows * (self.width - 1)) as u64
+    /// Whether the model holds attention inside documents.
+    pub fn takes_segments(&self) -> bool {
+        self.sequences.as_ref().is_some_and(|sequences| sequences.takes_segments)
     }
 
     /// Checks that the model knows the tokens of a data set.
@@ -99,16 +108,18 @@ impl Feed {
         }
     }
 
-    /// Sequences as the model takes them, by the names of its inputs.
-    pub fn batch(&self, rows: &Rows) -> Tensors {
-        let tensor = |values: &[i32]| {
-            HostTensor::from_ints(DType::S32, [rows.rows, rows.width], values.iter().map(|&value| i128::from(value)))
-        };
-        let more =
-            [(SEGMENTS, self.takes_segments, &rows.segments), (POSITIONS, self.takes_positions, &rows.positions)];
-        let more = more.into_iter().filter(|(_, is_taken, _)| *is_taken);
-        let more = more.map(|(name, _, values)| (name.to_owned(), tensor(values)));
-        std::iter::once((self.tokens.clone(), tensor(&rows.tokens))).chain(more).collect()
+    /// Rows as the model takes them, by the names of its inputs.
+    ///
+    /// # Errors
+    /// When examples hold integers that the model does not know, or rows are not of what it takes.
+    pub fn batch(&self, rows: Rows) -> std::result::Result<Tensors, Diagnostics> {
+        if !rows.inputs.is_empty() {
+            check_ranges(&self.ranges, &rows.inputs)?;
+            return Ok(rows.inputs);
+        }
+        let sequences = self.sequences.as_ref();
+        let sequences = sequences.ok_or_else(|| Diagnostic::bug("sequences for a model that takes none"))?;
+        Ok(sequences.batch(&rows))
     }
 
     /// Hands on the batches of an evaluation that cover data once, where these are no more than `most`; at least one.
@@ -124,14 +135,14 @@ impl Feed {
         for number in 0..most {
             let mut rows = data.next(1)?;
             while rows.rows < self.eval_rows && data.epochs() == 0 {
-                rows.append(&data.next(1)?);
+                rows.append(data.next(1)?);
             }
             // What is given twice would count twice; but one batch there is, filled from the start.
             if rows.rows < self.eval_rows && number == 0 {
-                rows.append(&data.next(self.eval_rows - rows.rows)?);
+                rows.append(data.next(self.eval_rows - rows.rows)?);
             }
             if rows.rows == self.eval_rows {
-                each(self.batch(&rows))?;
+                each(self.batch(rows)?)?;
             }
             if data.epochs() > 0 {
                 break;
@@ -141,8 +152,51 @@ impl Feed {
     }
 }
 
-fn no_sequences(message: String) -> Diagnostic {
+impl Sequences {
+    /// What is fed to inputs, where these are those of sequences.
+    fn of(fed: &[&Buffer]) -> Option<Self> {
+        let (more, tokens): (Vec<&Buffer>, Vec<&Buffer>) =
+            fed.iter().partition(|buffer| [SEGMENTS, POSITIONS].contains(&buffer.name.as_str()));
+        let [tokens] = tokens[..] else { return None };
+        let is_like = |buffer: &&Buffer| buffer.shape == tokens.shape && buffer.dtype == DType::S32;
+        if tokens.shape.len() != 2 || tokens.dtype != DType::S32 || !more.iter().all(is_like) {
+            return None;
+        }
+        let takes = |name: &str| more.iter().any(|buffer| buffer.name == name);
+        let (takes_segments, takes_positions) = (takes(SEGMENTS), takes(POSITIONS));
+        Some(Self { tokens: tokens.name.clone(), takes_segments, takes_positions })
+    }
+
+    fn batch(&self, rows: &Rows) -> Tensors {
+        let tensor = |values: &[i32]| {
+            HostTensor::from_ints(DType::S32, [rows.rows, rows.width], values.iter().map(|&value| i128::from(value)))
+        };
+        let more =
+            [(SEGMENTS, self.takes_segments, &rows.segments), (POSITIONS, self.takes_positions, &rows.positions)];
+        let more = more.into_iter().filter(|(_, is_taken, _)| *is_taken);
+        let more = more.map(|(name, _, values)| (name.to_owned(), tensor(values)));
+        std::iter::once((self.tokens.clone(), tensor(&rows.tokens))).chain(more).collect()
+    }
+}
+
+fn not_fed(message: String) -> Diagnostic {
     Diagnostic::error(codes::MODULE, message).help("run its modules with `halite run`")
+}
+
+/// The inputs with ranges, each once, in batches of any number of rows.
+fn ranges(manifest: &Manifest) -> Vec<Port> {
+    let ports = manifest.modules.iter().flat_map(|module| &module.inputs).filter(|port| !port.ranges.is_empty());
+    let mut named: BTreeMap<&str, Port> = BTreeMap::new();
+    for port in ports {
+        let mut own = port.clone();
+        for [_, to] in own.ranges.iter_mut().filter_map(|range| range.part.first_mut()) {
+            if port.shape.first() == Some(to) {
+                *to = usize::MAX;
+            }
+        }
+        named.entry(&port.name).or_insert(own);
+    }
+    named.into_values().collect()
 }
 
 /// How many tokens all modules know. Where the model does not tell, its configuration may.

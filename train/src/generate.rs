@@ -57,6 +57,8 @@ impl Request {
 pub struct Generator {
     inference: Inference,
     feed: Feed,
+    /// Tokens of a row.
+    width: usize,
     /// How many token ids the model predicts.
     vocabulary: usize,
 }
@@ -73,8 +75,9 @@ impl Generator {
         state: Tensors,
     ) -> std::result::Result<Self, Diagnostics> {
         let (feed, vocabulary) = (Feed::of_batch(bundle)?, Self::vocabulary(bundle)?);
+        let width = width(&feed)?;
         let inference = Inference::load(executor, bundle, &ModuleRole::FORWARD, state)?;
-        Ok(Self { inference, feed, vocabulary })
+        Ok(Self { inference, feed, width, vocabulary })
     }
 
     /// How many token ids the forward of a bundle predicts. This needs no executor.
@@ -128,9 +131,9 @@ impl Generator {
 
     /// For each text the logits of the token after it.
     fn logits(&mut self, texts: &[Vec<i32>]) -> std::result::Result<Vec<Vec<f64>>, Diagnostics> {
-        let seq = self.feed.width - 1;
+        let seq = self.width - 1;
         let windows: Vec<&[i32]> = texts.iter().map(|text| &text[text.len().saturating_sub(seq)..]).collect();
-        let batch = self.feed.batch(&rows(&windows, self.feed.eval_rows, self.feed.width));
+        let batch = self.feed.batch(rows(&windows, self.feed.eval_rows, self.width))?;
         let outputs = self.inference.run(&batch)?;
         let logits = outputs.get(LOGITS).ok_or_else(|| Diagnostic::bug("a forward without logits"))?;
         let all = logits.f64s();
@@ -145,7 +148,7 @@ impl Generator {
 /// Windows as rows of one document each; after a window, which no token before it sees, and in other rows stands token 0.
 fn rows(windows: &[&[i32]], rows: usize, width: usize) -> Rows {
     let mut all =
-        Rows { rows, width, tokens: vec![0; rows * width], segments: vec![1; rows * width], positions: vec![] };
+        Rows { rows, width, tokens: vec![0; rows * width], segments: vec![1; rows * width], ..Rows::default() };
     for (row, window) in windows.iter().enumerate() {
         all.tokens[row * width..][..window.len()].copy_from_slice(window);
     }
@@ -153,11 +156,19 @@ fn rows(windows: &[&[i32]], rows: usize, width: usize) -> Rows {
     all
 }
 
+/// Tokens of a row.
+fn width(feed: &Feed) -> Result<usize> {
+    feed.takes.width.ok_or_else(|| {
+        let error = Diagnostic::error(codes::MODULE, "the model takes no sequences of tokens, from which it could go on");
+        error.help("give a model that takes `s32[batch, seq + 1]`, as the built-in language models do")
+    })
+}
+
 /// How many token ids a forward predicts.
 fn predicted(entry: &ModuleEntry, feed: &Feed) -> Result<usize> {
     let port = entry.outputs.iter().find(|port| port.name == LOGITS);
     match port.map(|port| (&port.shape[..], port.dtype.is_float())) {
-        Some(([rows, seq, vocabulary], true)) if [*rows, seq + 1] == [feed.eval_rows, feed.width] => Ok(*vocabulary),
+        Some(([rows, seq, vocabulary], true)) if [*rows, seq + 1] == [feed.eval_rows, width(feed)?] => Ok(*vocabulary),
         _ => {
             let message =
                 format!("the module `{}` has no output `{LOGITS}` of floats `[batch, seq, vocab]`", entry.name);

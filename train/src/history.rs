@@ -1,9 +1,13 @@
 //! What was measured, step by step.
 
 use halite_support::{Diagnostic, Result, codes};
+use crate::metrics::Metrics;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+
+/// What stands before the names of metrics of held-out data.
+const HELD_OUT: &str = "held_out_";
 
 /// The metrics of one update.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -58,6 +62,23 @@ pub struct EvalRecord {
     pub held_out_loss: f64,
     /// Tokens that it is the mean over.
     pub held_out_tokens: u64,
+    /// The metrics of the model, `held_out_` before their names.
+    #[serde(flatten, with = "numbers")]
+    pub metrics: IndexMap<String, f64>,
+}
+
+impl EvalRecord {
+    /// Of what the batches of an evaluation add up to.
+    pub fn new(step: u64, data: String, sums: &Metrics) -> Self {
+        let metrics = sums.of_model().into_iter().map(|(name, value)| (format!("{HELD_OUT}{name}"), value)).collect();
+        let tokens = sums.get("count").unwrap_or(f64::NAN) as u64;
+        Self { step, data, held_out_loss: sums.mean_loss(), held_out_tokens: tokens, metrics }
+    }
+
+    /// A metric of the model.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.metrics.get(&format!("{HELD_OUT}{name}")).copied()
+    }
 }
 
 /// Everything that a run measured. It holds nothing that depends on time, so equal runs have equal histories.
@@ -118,7 +139,7 @@ mod tests {
             tokens: step * 8,
             metrics: [("loss".to_owned(), 0.1f32.into()), ("grad_norm".to_owned(), 2.0)].into_iter().collect(),
         };
-        let eval = |step| EvalRecord { step, data: String::new(), held_out_loss: 5.5, held_out_tokens: 64 };
+        let eval = |step| EvalRecord { step, data: String::new(), held_out_loss: 5.5, held_out_tokens: 64, metrics: IndexMap::new() };
         let mut history = History { steps: vec![step(1), step(2)], evals: vec![eval(0), eval(2)] };
         let text = history.to_json_lines();
         assert_eq!(text.lines().count(), 4);

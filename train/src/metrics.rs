@@ -1,9 +1,13 @@
 //! What a module reports of one run.
 
 use super::placed::Placed;
+use halite_bundle::tensors::Tensors;
 use halite_support::Result;
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;
+
+/// What follows the name of a sum in the name of what that is divided by.
+const COUNT: &str = ".count";
 
 /// Scalars by name, in the order of the module's outputs.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -12,11 +16,16 @@ pub struct Metrics(IndexMap<String, f64>);
 impl Metrics {
     /// Copies the scalars among outputs to the host, those of the first rank.
     pub(super) fn download(outputs: &IndexMap<String, Placed>) -> Result<Self> {
-        let scalar = |tensor: HostTensor| tensor.f64s().first().copied().unwrap_or(f64::NAN);
         let buffers = outputs.iter().map(|(name, output)| (name, output.first()));
         let scalars = buffers.filter(|(_, buffer)| buffer.spec().shape.rank() == 0);
-        let scalars = scalars.map(|(name, buffer)| Ok((name.clone(), scalar(buffer.download()?))));
+        let scalars = scalars.map(|(name, buffer)| Ok((name.clone(), first(&buffer.download()?))));
         Ok(Self(scalars.collect::<Result<_>>()?))
+    }
+
+    /// The scalars among tensors.
+    pub(super) fn of(outputs: &Tensors) -> Self {
+        let scalars = outputs.iter().filter(|(_, tensor)| tensor.shape().rank() == 0);
+        Self(scalars.map(|(name, tensor)| (name.clone(), first(tensor))).collect())
     }
 
     /// The metric of this name, if the module reports it.
@@ -50,6 +59,31 @@ impl Metrics {
         self.loss() / self.get("count").unwrap_or(f64::NAN)
     }
 
+    /// The metrics of the model in an evaluation, beside its loss: each its sum, divided by what that is over where the evaluation
+    /// tells it; 0 where there is nothing that it could be over.
+    pub fn of_model(&self) -> IndexMap<String, f64> {
+        let known = |name: &str| ["loss", "count"].contains(&name) || self.sum_of(name).is_some();
+        let of_model = self.0.iter().filter(|(name, _)| !known(name));
+        let value = |name: &str, sum: f64| match self.get(&format!("{name}{COUNT}")) {
+            None => sum,
+            Some(0.0) => 0.0,
+            Some(count) => sum / count,
+        };
+        of_model.map(|(name, &sum)| (name.clone(), value(name, sum))).collect()
+    }
+
+    /// The sum that a number of an evaluation is divided into.
+    fn sum_of(&self, name: &str) -> Option<f64> {
+        self.get(name.strip_suffix(COUNT)?)
+    }
+
+    /// Adds those of another batch of an evaluation, which are sums.
+    pub fn add(&mut self, batch: &Self) {
+        for (name, value) in batch.iter() {
+            *self.0.entry(name.to_owned()).or_insert(0.0) += value;
+        }
+    }
+
     /// Name and value of each.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().map(|(name, &value)| (name.as_str(), value))
@@ -59,4 +93,9 @@ impl Metrics {
     pub fn into_map(self) -> IndexMap<String, f64> {
         self.0
     }
+}
+
+/// The value of a scalar.
+fn first(tensor: &HostTensor) -> f64 {
+    tensor.f64s().first().copied().unwrap_or(f64::NAN)
 }

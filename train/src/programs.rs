@@ -77,7 +77,7 @@ fn evaluation(
 /// When the bundle lacks a training step on sequences of tokens, the data cannot be opened, or the model does not know their tokens.
 pub fn check_data(bundle: &Bundle, data: &dyn Data) -> Result<()> {
     let feed = Feed::of(bundle)?;
-    let opened = data.open(feed.width, 0)?;
+    let opened = data.open(&feed.takes, 0)?;
     feed.check(opened.train.as_ref())?;
     opened.held_out.iter().try_for_each(|held_out| feed.check(held_out.data.as_ref()))
 }

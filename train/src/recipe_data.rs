@@ -2,7 +2,7 @@
 
 use super::Feed;
 use halite_bundle::Bundle;
-use halite_data::{Data, DataConfig, Format, HeldOut, OnError, Opened, Packing, SourceConfig};
+use halite_data::{Data, DataConfig, Format, HeldOut, Mixture, OnError, Opened, Packing, SourceConfig, Takes};
 use halite_recipe::{DataFormat, DataSource, DataTable, Documents, Pack};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ impl RecipeData {
     /// # Errors
     /// When the bundle lacks a training step on sequences, or sequences with padding are asked for that the model would train on.
     pub fn new(bundle: &Bundle, table: DataTable, base: impl Into<PathBuf>) -> Result<Self> {
-        let pack = match (table.pack, Feed::of_batch(bundle)?.takes_segments) {
+        let pack = match (table.pack, Feed::of_batch(bundle)?.takes_segments()) {
             (Some(Pack::BestFit), false) => {
                 let message = "`data.pack` is `best_fit`, and the model attends across documents and trains on padding";
                 return Err(Diagnostic::error(codes::RECIPE_RANGE, message)
@@ -57,6 +57,13 @@ impl RecipeData {
         }
     }
 
+    fn open_one(&self, config: &DataConfig, takes: &Takes, seed: u64) -> Result<Mixture> {
+        if config.has_examples()? {
+            return halite_data::open_examples(config, &self.base, &takes.inputs, seed);
+        }
+        halite_data::open(config, &self.base, takes.width()?, seed)
+    }
+
     /// What is trained on.
     pub fn train_config(&self) -> DataConfig {
         self.config(&self.table.sources, self.table.shuffle)
@@ -71,19 +78,18 @@ impl RecipeData {
     ///
     /// # Errors
     /// When one cannot be opened.
-    pub fn held_out(&self, width: usize) -> Result<Vec<HeldOut>> {
+    pub fn held_out(&self, takes: &Takes) -> Result<Vec<HeldOut>> {
         let open = |(source, config): (&DataSource, DataConfig)| {
-            let data = Box::new(halite_data::open(&config, &self.base, width, 0)?);
-            Ok(HeldOut { name: source.name.clone(), data })
+            Ok(HeldOut { name: source.name.clone(), data: Box::new(self.open_one(&config, takes, 0)?) })
         };
         self.table.held_out.iter().zip(self.held_out_configs()).map(open).collect()
     }
 }
 
 impl Data for RecipeData {
-    fn open(&self, width: usize, seed: u64) -> Result<Opened> {
-        let train = Box::new(halite_data::open(&self.train_config(), &self.base, width, seed)?);
-        Ok(Opened { train, held_out: self.held_out(width)? })
+    fn open(&self, takes: &Takes, seed: u64) -> Result<Opened> {
+        let train = Box::new(self.open_one(&self.train_config(), takes, seed)?);
+        Ok(Opened { train, held_out: self.held_out(takes)? })
     }
 }
 
@@ -97,6 +103,7 @@ fn source(source: &DataSource) -> SourceConfig {
             DataFormat::Npy => Format::Npy,
             DataFormat::Megatron => Format::Megatron,
             DataFormat::Parquet => Format::Parquet,
+            DataFormat::Examples => Format::Examples,
         }),
         column: source.column.clone(),
         documents: match source.documents {

@@ -61,7 +61,7 @@ fn run_to_end(
 ) -> std::result::Result<History, Diagnostics> {
     failure::check(options)?;
     let feed = Feed::of(bundle)?;
-    let mut data = data.open(feed.width, options.seed)?;
+    let mut data = data.open(&feed.takes, options.seed)?;
     feed.check(data.train.as_ref())?;
     let record = Record::new(bundle, &data, options.seed)?;
     let start::Started { tensors, rollbacks } =

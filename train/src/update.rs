@@ -1,5 +1,6 @@
 //! One run under way: its step, its data and what it measured.
 
+use crate::metrics::Metrics;
 use super::programs::Programs;
 use super::rollback::Rollback;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep, divergence};
@@ -58,12 +59,12 @@ impl<'a> Run<'a> {
     /// As [`Dataset::next`].
     pub fn batch(&mut self) -> Result<Tensors, Diagnostics> {
         let feed = &self.programs.feed;
-        Ok(feed.batch(&self.data.next(feed.rows)?))
+        feed.batch(self.data.next(feed.rows)?)
     }
 
     /// Tokens that an update predicts, padding included.
     pub(super) fn tokens(&self) -> u64 {
-        self.programs.feed.tokens()
+        self.programs.feed.tokens
     }
 
     /// Tells what was left out of the data: each reason when it first comes up and, at the end of a run, how often it did.
@@ -102,14 +103,11 @@ impl<'a> Run<'a> {
     /// As [`TrainStep::eval`]; when a loss is not finite.
     pub fn evaluate(&mut self, step: u64, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
         for held_out in &self.programs.held_out {
-            let (mut loss, mut count) = (0.0, 0.0);
+            let mut all = Metrics::default();
             for batch in &held_out.batches {
-                let metrics = self.step.eval(batch)?;
-                loss += metrics.loss();
-                count += metrics.get("count").unwrap_or(f64::NAN);
+                all.add(&self.step.eval(batch)?);
             }
-            let data = held_out.name.clone();
-            let record = EvalRecord { step, data, held_out_loss: loss / count, held_out_tokens: count as u64 };
+            let record = EvalRecord::new(step, held_out.name.clone(), &all);
             observer.evaluated(&record);
             let held_out_loss = record.held_out_loss;
             self.history.evals.push(record);

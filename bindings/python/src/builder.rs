@@ -150,6 +150,23 @@ impl Builder {
         self.at(py, &at, |core, at| core.output(name, tensor.0, at))
     }
 
+    fn metric(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        sum: &Bound<'_, PyAny>,
+        over: Option<&Bound<'_, PyAny>>,
+        at: At,
+    ) -> PyResult<()> {
+        let (sum, over) = (argument(sum)?, over.map(argument).transpose()?);
+        self.at(py, &at, |core, at| core.metric(name, sum, over, at))
+    }
+
+    fn loss(&mut self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>, weight: f64, at: At) -> PyResult<()> {
+        let value = argument(value)?;
+        self.at(py, &at, |core, at| core.loss(name, value, weight, at))
+    }
+
     fn setting(&mut self, py: Python<'_>, key: &str, value: &Bound<'_, PyAny>, at: At) -> PyResult<()> {
         let value = if let Ok(value) = value.extract::<bool>() {
             ConfigValue::Bool(value)

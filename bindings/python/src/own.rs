@@ -3,7 +3,7 @@
 use crate::wait::Work;
 use halite::Bundle;
 use halite::support::{Diagnostic, Result, codes};
-use halite_data::{Data, Dataset, HeldOut, Opened, Position, Rows};
+use halite_data::{Data, Dataset, HeldOut, Opened, Position, Rows, Takes};
 use halite_train::Feed;
 use pyo3::BoundObject;
 use pyo3::exceptions::PyException;
@@ -104,7 +104,8 @@ impl OwnData {
 }
 
 impl Data for OwnData {
-    fn open(&self, width: usize, _seed: u64) -> Result<Opened> {
+    fn open(&self, takes: &Takes, _seed: u64) -> Result<Opened> {
+        let width = takes.width()?;
         let source = Source { object: self.object.clone(), raised: self.raised.clone() };
         let (train, held_out): (Py<PyAny>, Vec<(String, Py<PyAny>)>) = source.ask("open", (width, self.vocabulary))?;
         let held_out = held_out.into_iter().map(|(name, object)| {
@@ -171,7 +172,7 @@ impl Dataset for Stream {
         let token = |bytes: &[u8]| i32::from_ne_bytes(bytes.try_into().unwrap_or_default());
         let tokens: Vec<i32> = bytes.chunks(size_of::<i32>()).map(token).collect();
         let positions = (0..rows).flat_map(|_| (0..).take(self.width)).collect();
-        Ok(Rows { rows, width: self.width, segments: vec![1; tokens.len()], tokens, positions })
+        Ok(Rows { rows, width: self.width, segments: vec![1; tokens.len()], tokens, positions, ..Rows::default() })
     }
 
     fn position(&self) -> Position {

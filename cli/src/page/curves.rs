@@ -2,6 +2,7 @@
 
 use super::html::escaped;
 use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, panel, smoothed};
+use halite_ir::{GRAD_NORM, LOSS_SCALE, METRICS};
 use halite_support::Result;
 use halite_train::{History, Seen};
 use plotters::style::RGBColor;
@@ -15,21 +16,37 @@ const MEASURED: RGBColor = RGBColor(47, 125, 214);
 /// A bug diagnostic when drawing fails.
 pub(super) fn figures(seen: &Seen<'_>) -> Result<String> {
     let metric = |name: &str| metric(seen.history, name);
-    let held_out = held_out(seen.history);
-    let legend: Vec<_> = held_out.iter().map(|(name, curve)| (name.clone(), curve.color)).collect();
-    let losses = series(metric("loss")).into_iter().chain(held_out.into_iter().map(|(_, curve)| curve)).collect();
     let rates = seen.times.records().iter().map(|record| (record.step as f64, record.tokens_per_second())).collect();
     let marks: Vec<f64> = seen.events.iter().map(|event| event.update() as f64).collect();
-    let training = ("training".to_owned(), MEASURED);
     let (norms, groups) = group_norms(seen.history);
     let norms = series(metric("grad_norm")).into_iter().chain(norms).collect();
+    let of_model = of_model(seen.history).into_iter().map(|name| measured(seen, &escaped(name), name, &marks));
+    let of_model = of_model.collect::<Result<String>>()?;
     Ok([
-        figure("Loss per token (nats)", &[vec![training], legend].concat(), losses, &marks, false)?,
+        measured(seen, "Loss per token (nats)", "loss", &marks)?,
+        of_model,
         figure("Norm of the gradient", &groups, norms, &marks, true)?,
         figure("Learning rate", &[], vec![line(metric("learning_rate"), MEASURED)], &marks, true)?,
         figure("Tokens per second", &[], series(rates), &marks, true)?,
     ]
     .concat())
+}
+
+/// Something that is measured of training and of data that are held out.
+fn measured(seen: &Seen<'_>, title: &str, name: &str, marks: &[f64]) -> Result<String> {
+    let held_out = held_out(seen.history, name);
+    let training = ("training".to_owned(), MEASURED);
+    let legend = held_out.iter().map(|(name, curve)| (name.clone(), curve.color));
+    let legend: Vec<_> = std::iter::once(training).chain(legend).collect();
+    let curves = series(metric(seen.history, name)).into_iter().chain(held_out.into_iter().map(|(_, curve)| curve));
+    figure(title, &legend, curves.collect(), marks, false)
+}
+
+/// The metrics that the model reports itself.
+fn of_model(history: &History) -> Vec<&str> {
+    let is_of_step = |name: &str| METRICS.contains(&name) || name == LOSS_SCALE || name.starts_with(GRAD_NORM);
+    let names = history.steps.last().into_iter().flat_map(|record| record.metrics.keys());
+    names.map(String::as_str).filter(|name| !is_of_step(name)).collect()
 }
 
 /// What each update measured of something.
@@ -71,8 +88,8 @@ fn group_norms(history: &History) -> (Vec<Curve>, Vec<(String, RGBColor)>) {
     (curves, legend)
 }
 
-/// The loss on each data set that is held out, in the order in which they were first evaluated.
-fn held_out(history: &History) -> Vec<(String, Curve)> {
+/// Something on each data set that is held out, in the order in which they were first evaluated.
+fn held_out(history: &History, measured: &str) -> Vec<(String, Curve)> {
     let mut curves: Vec<(String, Curve)> = Vec::new();
     for record in &history.evals {
         let name = if record.data.is_empty() { "held out" } else { &record.data };
@@ -80,7 +97,8 @@ fn held_out(history: &History) -> Vec<(String, Curve)> {
             curves.push((name.to_owned(), line(Vec::new(), HELD_OUT[curves.len() % HELD_OUT.len()])));
             curves.len() - 1
         });
-        curves[at].1.points.push((record.step as f64, record.held_out_loss));
+        let value = if measured == "loss" { Some(record.held_out_loss) } else { record.metric(measured) };
+        curves[at].1.points.extend(value.filter(|value| value.is_finite()).map(|value| (record.step as f64, value)));
     }
     curves
 }

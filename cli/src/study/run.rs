@@ -163,15 +163,15 @@ impl Study<'_> {
     ) -> Result<RecipeReport, Diagnostics> {
         observer.compiling(&source.name);
         let gradients = Gradients::compile(self.session, source, self.executor.as_ref())?;
-        let width = Feed::of(bundle)?.width;
-        let held_out = self.data.open(width, 0)?.held_out;
+        let takes = Feed::of(bundle)?.takes;
+        let held_out = self.data.open(&takes, 0)?.held_out;
         let programs = Programs::load(self.executor.clone(), bundle, held_out, self.options.eval_batches)?;
         let mut runs = Vec::new();
         for &seed in &self.options.seeds {
             observer.run_started(&source.name, seed);
             let mut step = programs.step();
             step.init_state(seed)?;
-            let run = Run::new(&programs, self.data.open(width, seed)?.train, step);
+            let run = Run::new(&programs, self.data.open(&takes, seed)?.train, step);
             let run = self.run(run, seed, &gradients, observer)?;
             observer.run_ended(run.diverged);
             runs.push(run);

@@ -27,7 +27,7 @@ pub struct Role {
 /// Results of a model that modules of a role return.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Returned {
-    /// The loss's sum, and the count of what it sums over.
+    /// The loss's sum, and the count of what it sums over; those of the metrics of the model.
     Loss,
     /// Every value that the model shows, if it shows any.
     Probes,
@@ -78,7 +78,7 @@ impl Returned {
 
     fn is(&self, result: &FuncResult) -> bool {
         match self {
-            Self::Loss => matches!(result.role, ResultRole::Loss | ResultRole::Count),
+            Self::Loss => result.role.is_sum(),
             Self::Probes => result.role == ResultRole::Probe,
             Self::Probe(name) => result.role == ResultRole::Probe && result.name == *name,
         }

@@ -351,6 +351,10 @@ pub enum ResultRole {
     Loss,
     /// How many elements the objective sums over.
     Count,
+    /// A sum over the elements of the batch that is reported, e.g. of right answers.
+    Sum,
+    /// What the sum of this name is divided by, a sum over the elements of the batch too.
+    Over(Name),
     /// A value the model shows, e.g. `logits`.
     Probe,
     /// The gradient of the objective by the parameter of this name.
@@ -365,4 +369,12 @@ pub enum ResultRole {
     State(Name),
     /// A scalar reported to the user.
     Metric,
+}
+
+impl ResultRole {
+    /// Whether it is added up over the micro-batches and the ranks of an update: the objective, what a model reports, and what
+    /// these are divided by.
+    pub fn is_sum(&self) -> bool {
+        matches!(self, Self::Loss | Self::Count | Self::Sum | Self::Over(_))
+    }
 }

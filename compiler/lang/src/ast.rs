@@ -92,6 +92,24 @@ pub(crate) enum Statement {
     For(For),
     If(If),
     Output(Vec<Ident>),
+    Metric(Metric),
+    Loss(AddedLoss),
+}
+
+/// `metric name = sum, over = count`
+#[derive(Debug)]
+pub(crate) struct Metric {
+    pub(crate) name: Ident,
+    pub(crate) sum: Expr,
+    pub(crate) over: Option<Expr>,
+}
+
+/// `loss name = value, weight = number`
+#[derive(Debug)]
+pub(crate) struct AddedLoss {
+    pub(crate) name: Ident,
+    pub(crate) value: Expr,
+    pub(crate) weight: Option<Expr>,
 }
 
 /// `a, b = value`
@@ -283,7 +301,7 @@ fn defined(statements: &[Statement]) -> IndexSet<&Name> {
             Statement::Assign(assign) => names.extend(assign.targets.iter().map(|target| &target.name)),
             Statement::Param(param) => _ = names.insert(&param.name.name),
             Statement::If(branch) => names.extend(&branch.defined),
-            Statement::For(_) | Statement::Output(_) => {}
+            Statement::For(_) | Statement::Output(_) | Statement::Metric(_) | Statement::Loss(_) => {}
         }
     }
     names

@@ -5,6 +5,7 @@ mod config;
 mod expr;
 mod frame;
 mod function;
+mod report;
 mod spans;
 
 use crate::ast::{Call, Causal, Expr, Item};
@@ -79,7 +80,7 @@ struct Elaborator<'r, 'm> {
     callees: FxHashMap<Key, Callee>,
     /// The calls of model functions around the current statement.
     calls: Vec<Span>,
-    /// The names of batches, weights and outputs.
+    /// The names of batches, weights, outputs and metrics.
     names: Names<Declaration>,
     depth: usize,
     /// Expressions evaluated so far.

@@ -5,7 +5,8 @@ mod expr;
 mod nesting;
 
 use crate::ast::{
-    Argument, Assign, Binding, Causal, For, Function, Ident, If, Item, Model, Over, Param, Require, Statement, Type,
+    AddedLoss, Argument, Assign, Binding, Causal, For, Function, Ident, If, Item, Metric, Model, Over, Param, Require,
+    Statement, Type,
 };
 use halite_support::{FileId, Result, Span};
 use indexmap::IndexMap;
@@ -88,6 +89,10 @@ fn is_mark(rule: Rule) -> bool {
             | Rule::word_match
             | Rule::arrow
             | Rule::word_output
+            | Rule::word_metric
+            | Rule::word_over
+            | Rule::word_loss
+            | Rule::word_weight
             | Rule::word_return
             | Rule::word_as
             | Rule::of
@@ -210,6 +215,16 @@ impl Cx {
             }
             Rule::branch => Statement::If(self.branch(parts)?),
             Rule::output => Statement::Output(parts.rest().map(|name| self.ident(name)).collect()),
+            Rule::metric => {
+                let (name, sum) = (self.ident(parts.next()), self.expr(parts.next())?);
+                let over = parts.next_if(Rule::expr).map(|over| self.expr(over)).transpose()?;
+                Statement::Metric(Metric { name, sum, over })
+            }
+            Rule::added => {
+                let (name, value) = (self.ident(parts.next()), self.expr(parts.next())?);
+                let weight = parts.next_if(Rule::expr).map(|weight| self.expr(weight)).transpose()?;
+                Statement::Loss(AddedLoss { name, value, weight })
+            }
             _ => {
                 let mut targets = Vec::new();
                 while let Some(target) = parts.next_if(Rule::ident) {

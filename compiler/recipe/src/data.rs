@@ -129,6 +129,8 @@ words! {
         Megatron = "megatron",
         /// A table in Parquet.
         Parquet = "parquet",
+        /// Examples in safetensors: a tensor for each input of the model, whose first dimension is that of the examples.
+        Examples = "safetensors",
     }
 }
 

@@ -230,6 +230,18 @@ impl HostTensor {
         Self { shape, ..self }
     }
 
+    /// Puts a tensor behind it along the first dimension.
+    ///
+    /// # Panics
+    /// When they differ in their element types or in their sizes but for the first.
+    pub fn append(&mut self, other: &Self) {
+        let (own, more) = (&self.shape[..], &other.shape[..]);
+        let fits = self.dtype == other.dtype && !own.is_empty() && own.get(1..) == more.get(1..);
+        assert!(fits, "rows of {}[{}] behind those of {}[{}]", other.dtype, other.shape, self.dtype, self.shape);
+        self.bytes.extend(&other.bytes);
+        self.shape[0] += other.shape[0];
+    }
+
     /// The value all elements share bit for bit, as a scalar tensor; `None` when they differ or there is none.
     pub fn splat_value(&self) -> Option<HostTensor> {
         let size = self.dtype.size();

@@ -48,7 +48,7 @@ impl Dataset for Odd {
         }
         self.given += 1;
         let values = || vec![self.given as i32; rows];
-        Ok(Rows { rows, width: 1, tokens: values(), segments: values(), positions: values() })
+        Ok(Rows { rows, width: 1, tokens: values(), segments: values(), positions: values(), ..Rows::default() })
     }
 
     fn position(&self) -> Position {

@@ -166,7 +166,7 @@ pub(crate) fn epochs(corpus: &Corpus, case: &Case, epochs: usize) -> Rows {
     while used < expected {
         let row = packed.next(1).unwrap();
         used += row.segments.iter().filter(|segment| **segment > 0).count();
-        all.append(&row);
+        all.append(row);
     }
     all
 }

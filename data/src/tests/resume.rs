@@ -11,7 +11,7 @@ fn slice(rows: &Rows, from: usize, to: usize) -> Rows {
     let own = from * rows.width..to * rows.width;
     let part = |values: &[i32]| values[own.clone()].to_vec();
     let (tokens, segments, positions) = (part(&rows.tokens), part(&rows.segments), part(&rows.positions));
-    Rows { rows: to - from, width: rows.width, tokens, segments, positions }
+    Rows { rows: to - from, width: rows.width, tokens, segments, positions, ..Rows::default() }
 }
 
 #[test]

@@ -12,6 +12,10 @@ const GRADIENT: &str = "accum";
 const LOSS: &str = "_loss";
 const COUNT: &str = "_count";
 
+/// What follows it, before the name of a metric of the model, for its sum and for what that is divided by.
+const METRIC: &str = "_sum.";
+const OVER: &str = "_over.";
+
 /// The number of the micro-batch in its update, `s32[]` from 0, where something asks for it.
 const MICRO_STEP: &str = "micro_step";
 
@@ -28,10 +32,12 @@ pub(super) fn is_micro_step(param: &Param) -> bool {
 /// Whether state sums up micro-batches between modules.
 pub(super) fn is_sum(spec: &StateSpec) -> bool {
     let rest = spec.kind.strip_prefix(GRADIENT);
-    spec.transient && rest.is_some_and(|rest| ["", LOSS, COUNT].contains(&rest))
+    let is_metric = |rest: &str| [METRIC, OVER].iter().any(|word| rest.starts_with(word));
+    spec.transient && rest.is_some_and(|rest| ["", LOSS, COUNT].contains(&rest) || is_metric(rest))
 }
 
-/// Something that micro-batches are summed over: the objective, its count, the gradient by a weight.
+/// Something that micro-batches are summed over: the objective, a metric of the model, what these are divided by, the gradient by
+/// a weight.
 pub(super) struct Sum {
     /// What it is in the entry: name, role, and the value of one micro-batch.
     pub(super) result: FuncResult,
@@ -55,8 +61,7 @@ pub(super) fn check_rounding(recipe: &Recipe) -> Result<()> {
 impl Sum {
     /// All of an entry with these results, in their order. Sums are made in `precision.accumulate`, or wider where the parts are.
     pub(super) fn all(entry: &Function, results: &[FuncResult], recipe: &Recipe) -> Vec<Self> {
-        let is_summed =
-            |role: &ResultRole| matches!(role, ResultRole::Loss | ResultRole::Count | ResultRole::Gradient(_));
+        let is_summed = |role: &ResultRole| role.is_sum() || matches!(role, ResultRole::Gradient(_));
         let summed = results.iter().filter(|result| is_summed(&result.role));
         let sum = |result: &FuncResult| {
             let ty = entry.ty(result.value);
@@ -69,13 +74,14 @@ impl Sum {
 
     /// The state that holds it between modules.
     pub(super) fn state(&self) -> StateSpec {
-        match &self.result.role {
-            ResultRole::Gradient(of) => StateSpec::new(GRADIENT).of(of.clone()).transient(),
-            role => {
-                let what = if *role == ResultRole::Loss { LOSS } else { COUNT };
-                StateSpec::new(format!("{GRADIENT}{what}")).transient()
-            }
-        }
+        let kind = match &self.result.role {
+            ResultRole::Gradient(of) => return StateSpec::new(GRADIENT).of(of.clone()).transient(),
+            ResultRole::Sum => format!("{GRADIENT}{METRIC}{}", self.result.name),
+            ResultRole::Over(sum) => format!("{GRADIENT}{OVER}{sum}"),
+            ResultRole::Loss => format!("{GRADIENT}{LOSS}"),
+            _ => format!("{GRADIENT}{COUNT}"),
+        };
+        StateSpec::new(kind).transient()
     }
 
     /// What a function that adds a micro-batch to it calls the sum so far.

@@ -43,8 +43,12 @@ impl Pass for ReadAccumulators {
         let outer = b.enter_scope(SCOPE);
         for sum in &sums {
             let param = b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()));
-            // The step returns the count as it is, and may not return a buffer that it replaces.
-            let value = if sum.result.role == ResultRole::Count { b.abs(param)? } else { param };
+            // The step returns these as they are, and may not return a buffer that it replaces.
+            let value = match sum.result.role {
+                ResultRole::Count => b.abs(param)?,
+                ResultRole::Sum => b.add_scalar(param, 0.0)?,
+                _ => param,
+            };
             b.named_result(value, sum.result.name.clone(), sum.result.role.clone());
         }
         for sum in &sums {

@@ -7,6 +7,7 @@ pub(crate) mod rules;
 mod schedule;
 pub(crate) mod shape;
 pub(crate) mod shapes;
+mod sums;
 mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
@@ -37,7 +38,7 @@ const PASS: &str = "update";
 /// corrections of t + 1, which the step computes itself: no input comes from the host but the batch. Where `finite` says whether
 /// the update is to be made, state stays as it is otherwise, t included, and `attempts` counts both. Probes are dropped, results
 /// without a role, replacements of other state and other metrics stay. The metrics are the mean loss, the gradient norm before clipping, the
-/// learning rate and the count.
+/// learning rate, the count, and those of the model.
 #[derive(Debug)]
 pub(crate) struct Update;
 
@@ -76,6 +77,7 @@ fn update(module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
     let mut replacements = updated.update(&mut b, &sets)?;
     keep_frozen(&b, &mut replacements);
     let loss = b.divide(objective.sum, objective.divisor)?;
+    let of_model = sums::metrics(&mut b, &results)?;
     let mut replaced: Vec<(Name, Value)> = replacements.in_order().chain([(Name::from(STEP), time.next)]).collect();
     if let (Some(finite), Some(attempts)) = (finite, attempts) {
         skip_unless(finite.value, &mut b, &mut replaced)?;
@@ -86,6 +88,9 @@ fn update(module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
         b.named_result(value, name.clone(), ResultRole::State(name));
     }
     for (name, value) in METRICS.into_iter().zip([loss, grad_norm(PASS, &results)?, rate, objective.count]) {
+        b.named_result(value, name, ResultRole::Metric);
+    }
+    for (name, value) in of_model {
         b.named_result(value, name, ResultRole::Metric);
     }
     b.results(results.into_iter().filter(stays).collect());
@@ -104,6 +109,11 @@ fn stays(result: &FuncResult) -> bool {
 /// Whether a pass before reports it, beside the norm that the step reports itself.
 fn is_metric(result: &FuncResult) -> bool {
     result.role == ResultRole::Metric && *result.name != *GRAD_NORM
+}
+
+/// Whether the step reports it, made by the model or by a pass before.
+fn is_reported(result: &FuncResult) -> bool {
+    result.role == ResultRole::Sum || is_metric(result)
 }
 
 /// The parameter that counts, which is there already where something before reads it.
@@ -133,7 +143,7 @@ fn keep_frozen(b: &Builder<'_>, all: &mut Replacements) {
 fn check_names(b: &Builder<'_>, results: &[FuncResult]) -> Result<()> {
     let mut seen = FxHashSet::default();
     let params = b.function().params.iter().map(|param| &*param.name);
-    let metrics = results.iter().filter(|result| is_metric(result)).map(|result| &*result.name);
+    let metrics = results.iter().filter(|result| is_reported(result)).map(|result| &*result.name);
     let Some(taken) = params.chain(METRICS).chain(metrics).find(|&name| !seen.insert(name)) else { return Ok(()) };
     Err(name_taken(taken))
 }

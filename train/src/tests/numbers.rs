@@ -1,6 +1,6 @@
 //! Data of consecutive numbers.
 
-use halite_data::{Data, Dataset, HeldOut, Opened, Position, Rows};
+use halite_data::{Data, Dataset, HeldOut, Opened, Position, Rows, Takes};
 use halite_support::Result;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +12,8 @@ pub(super) struct Numbers {
 }
 
 impl Data for Numbers {
-    fn open(&self, width: usize, _seed: u64) -> Result<Opened> {
+    fn open(&self, takes: &Takes, _seed: u64) -> Result<Opened> {
+        let width = takes.width()?;
         let cycle = |numbers: &Range<u32>| Box::new(Cycle { numbers: numbers.clone(), width, given: 0 });
         let held_out = HeldOut { name: String::new(), data: cycle(&self.held_out) };
         Ok(Opened { train: cycle(&self.train), held_out: vec![held_out] })

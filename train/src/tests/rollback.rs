@@ -21,8 +21,8 @@ fn go(hand: ByHand, options: &TrainOptions, files: &RunFiles) -> std::result::Re
 /// The means of the batches of a run, in order.
 fn batches(count: usize) -> Vec<f64> {
     let feed = Feed::of(&bundle()).unwrap();
-    let mut data = halite_data::Data::open(&numbers(), feed.width, 5).unwrap().train;
-    (0..count).map(|_| mean(&feed.batch(&data.next(feed.rows).unwrap())["tokens"])).collect()
+    let mut data = halite_data::Data::open(&numbers(), &feed.takes, 5).unwrap().train;
+    (0..count).map(|_| mean(&feed.batch(data.next(feed.rows).unwrap()).unwrap()["tokens"])).collect()
 }
 
 /// An executor that one batch spoils, counted from 1: by so much.

@@ -1,7 +1,7 @@
 //! What is seen of runs.
 
 use super::*;
-use halite_data::{Data, Dataset, Opened, Position, Rows, Skipped};
+use halite_data::{Data, Dataset, Opened, Position, Rows, Skipped, Takes};
 use halite_support::Diagnostic;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -189,8 +189,8 @@ impl Dataset for Leaving {
 struct Gaps;
 
 impl Data for Gaps {
-    fn open(&self, width: usize, seed: u64) -> halite_support::Result<Opened> {
-        let opened = numbers().open(width, seed)?;
+    fn open(&self, takes: &Takes, seed: u64) -> halite_support::Result<Opened> {
+        let opened = numbers().open(takes, seed)?;
         Ok(Opened { train: Box::new(Leaving(opened.train, 0)), ..opened })
     }
 }

@@ -69,7 +69,9 @@ impl Observer for TensorBoard {
 
     fn evaluated(&mut self, record: &EvalRecord) {
         let name = if record.data.is_empty() { String::new() } else { format!("{}/", record.data) };
-        self.add_scalars(record.step, std::iter::once((format!("eval/{name}held_out_loss"), record.held_out_loss)));
+        let loss = std::iter::once(("held_out_loss", record.held_out_loss));
+        let all = loss.chain(record.metrics.iter().map(|(metric, value)| (metric.as_str(), *value)));
+        self.add_scalars(record.step, all.map(|(metric, value)| (format!("eval/{name}{metric}"), value)));
     }
 
     fn timed(&mut self, record: &TimeRecord) {
@@ -161,7 +163,13 @@ mod tests {
             });
             board.written().unwrap();
         }
-        board.evaluated(&EvalRecord { step: 10, data: String::new(), held_out_loss: 1.25, held_out_tokens: 1 });
+        board.evaluated(&EvalRecord {
+            step: 10,
+            data: String::new(),
+            held_out_loss: 1.25,
+            held_out_tokens: 1,
+            metrics: [].into(),
+        });
         board.written().unwrap();
         let files = files(folder.path());
         let found = events(&std::fs::read(&files[0]).unwrap());

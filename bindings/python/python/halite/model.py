@@ -383,6 +383,20 @@ class Model:
         """Shows a tensor under a name: it becomes a result of the module `forward`."""
         self._native.output(name, value._handle, place())
 
+    def metric(self, name: str, sum: Tensor | Number, over: Tensor | Number | None = None) -> None:
+        """Reports a sum over the batch by a name, divided by another sum where `over` is one; both are scalars.
+
+        Micro-batches and ranks are added up before the division. Where nothing is counted, the metric is 0.
+        """
+        self._native.metric(name, sum, over, place())
+
+    def loss(self, name: str, value: Tensor | Number, weight: float = 1.0) -> None:
+        """Adds `weight` times a mean over the batch, a scalar, to the loss, and reports that mean by a name.
+
+        The mean over micro-batches weighs each by the count of the loss.
+        """
+        self._native.loss(name, value, float(weight), place())
+
     def setting(self, name: str, value: Number | str) -> None:
         """Notes a setting of the model, which the manifest tells. Where a recipe states it too, the two must agree."""
         self._native.setting(name, value, place())

@@ -169,6 +169,8 @@ impl Lines<'_> {
             ResultRole::Value => "",
             ResultRole::Loss => "loss",
             ResultRole::Count => "count",
+            ResultRole::Sum => "sum of a metric",
+            ResultRole::Over(_) => "count of a metric",
             ResultRole::Probe => "output",
             ResultRole::Gradient(_) => "gradient",
             ResultRole::Scale(_) => "scale of a gradient",

@@ -86,6 +86,8 @@ pub(super) fn print_result_role(role: &ResultRole) -> String {
         ResultRole::Value => String::new(),
         ResultRole::Loss => " {loss}".to_owned(),
         ResultRole::Count => " {count}".to_owned(),
+        ResultRole::Sum => " {sum}".to_owned(),
+        ResultRole::Over(sum) => format!(" {{over = {}}}", print_string(sum)),
         ResultRole::Probe => " {probe}".to_owned(),
         ResultRole::Metric => " {metric}".to_owned(),
         ResultRole::Gradient(of) => format!(" {{gradient = {}}}", print_string(of)),
@@ -146,6 +148,8 @@ pub(super) fn parse_result_role(fields: &[Field<'_>]) -> Result<ResultRole> {
     match (role.name, &role.value) {
         ("loss", None) => Ok(ResultRole::Loss),
         ("count", None) => Ok(ResultRole::Count),
+        ("sum", None) => Ok(ResultRole::Sum),
+        ("over", Some(AttrText::Text(sum))) => Ok(ResultRole::Over(Name::from(sum.as_str()))),
         ("probe", None) => Ok(ResultRole::Probe),
         ("metric", None) => Ok(ResultRole::Metric),
         ("finite", None) => Ok(ResultRole::Finite),
@@ -154,7 +158,7 @@ pub(super) fn parse_result_role(fields: &[Field<'_>]) -> Result<ResultRole> {
         ("scale", Some(AttrText::Text(of))) => Ok(ResultRole::Scale(Name::from(of.as_str()))),
         ("state", Some(AttrText::Text(of))) => Ok(ResultRole::State(Name::from(of.as_str()))),
         _ => Err(error(role, format!("`{}` is not a role of a result", role.text)).help(
-            "roles are `loss`, `count`, `probe`, `metric`, `finite`, `gradient = \"<parameter>\"`, `scale = \"<parameter>\"` and `state = \"<parameter>\"`",
+            "roles are `loss`, `count`, `sum`, `over = \"<sum>\"`, `probe`, `metric`, `finite`, `gradient = \"<parameter>\"`, `scale = \"<parameter>\"` and `state = \"<parameter>\"`",
         )),
     }
 }

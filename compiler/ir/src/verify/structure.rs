@@ -6,7 +6,9 @@ use crate::infer::InferCx;
 use crate::layout::Layout;
 use crate::registry::Registry;
 use crate::rounding::narrows;
-use crate::syntax::{Def, FuncId, Function, Inst, Module, Param, ParamRole, Rounding, Value, WeightInfo};
+use crate::syntax::{
+    Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Rounding, Value, WeightInfo,
+};
 use crate::ty::TensorType;
 use halite_support::{Code, Diagnostic, codes};
 use halite_tensor::{Content, DType, Init, Packing};
@@ -270,6 +272,21 @@ impl<'a> Checker<'a, '_, '_> {
                 let message = format!("result {position} is not defined");
                 self.errors.at_return(self.id, broken(codes::UNDEFINED_VALUE, message));
             }
+            self.check_over(result);
+        }
+    }
+
+    /// What a sum is divided by is of a sum among the results, and of no other.
+    fn check_over(&mut self, result: &FuncResult) {
+        let ResultRole::Over(of) = &result.role else { return };
+        let results = &self.function.results;
+        if !results.iter().any(|other| other.role == ResultRole::Sum && other.name == *of) {
+            let message = format!("`{}` is what `{of}` is divided by, which is no sum among the results", result.name);
+            self.errors.at_return(self.id, broken(codes::ATTRIBUTE, message));
+        }
+        if results.iter().filter(|other| other.role == result.role).count() > 1 {
+            let message = format!("`{of}` is divided by two results");
+            self.errors.at_return(self.id, broken(codes::DUPLICATE, message));
         }
     }
 

@@ -6,6 +6,7 @@ mod finish;
 mod frame;
 mod function;
 mod identity;
+mod report;
 mod state;
 mod value;
 

@@ -47,6 +47,25 @@ impl ModelBuilder {
         self.core.borrow_mut().output(name, value.handle(), &Location::caller().into());
     }
 
+    /// Reports a sum over the batch by a name, divided by another sum where `over` is one: `m.metric("accuracy", hits, count)`.
+    /// Both are scalars. Micro-batches and ranks are added up before the division; where nothing is counted, the metric is 0.
+    ///
+    /// A mistake: what is no scalar of numbers, a name that is [taken](Self::param) or is none, and one inside of a
+    /// [`function`](Self::function).
+    #[track_caller]
+    pub fn metric(&self, name: &str, sum: impl Into<Argument>, over: impl Into<Option<Argument>>) {
+        self.core.borrow_mut().metric(name, sum.into(), over.into(), &Location::caller().into());
+    }
+
+    /// Adds `weight` times a mean over the batch, a scalar, to the loss, and reports that mean by a name:
+    /// `m.loss("balance", unevenness, 0.02)`. The mean over micro-batches weighs each by the count of the loss.
+    ///
+    /// A mistake: as of a [metric](Self::metric), and a weight that is not finite.
+    #[track_caller]
+    pub fn loss(&self, name: &str, value: impl Into<Argument>, weight: f64) {
+        self.core.borrow_mut().loss(name, value.into(), weight, &Location::caller().into());
+    }
+
     /// Notes a setting of the model, which the manifest of a bundle then tells. Where a recipe states the setting too, as
     /// it does `batch` and `seq`, the two must agree.
     ///

@@ -69,12 +69,16 @@ impl Elaborator<'_, '_> {
         for error in self.ops.check_results(results, place) {
             self.report(error);
         }
-        if self.errors.is_empty() {
-            self.check_use(results[0]);
+        if !self.errors.is_empty() {
+            return;
         }
+        let reports = std::mem::take(&mut self.frame.reports);
+        let sums = self.ops.sums(results, &reports).map_err(|error| place.mark(error, "here"));
+        let Ok(sums) = self.check(sums) else { return };
+        self.check_use(sums.loss);
         let outputs = std::mem::take(&mut self.frame.outputs);
         let outputs = outputs.into_iter().filter_map(|(name, _, tensor)| Some((name, tensor?)));
-        self.ops.results(results, outputs.collect());
+        self.ops.results(sums, outputs.collect());
     }
 
     /// Reports weights that the loss does not depend on.

@@ -2,7 +2,7 @@
 
 use super::{Declaration, Elaborator, Eval, Locals, Reported};
 use crate::ast::{Call, Function};
-use crate::ops::{Callee, Declared, Kind, Named, Sizes, Value, Weight};
+use crate::ops::{Callee, Declared, Kind, Named, Report, Sizes, Value, Weight};
 use halite_ir::{Builder, Draft, TensorType, Value as Tensor};
 use halite_support::{Name, Span};
 use indexmap::IndexMap;
@@ -20,6 +20,8 @@ pub(super) struct Frame {
     /// The weights declared so far, in order.
     pub(super) weights: Vec<Declared<Declaration>>,
     pub(super) outputs: Vec<(Name, Declaration, Option<Tensor>)>,
+    /// What the entry reports beside its loss.
+    pub(super) reports: Vec<Report>,
     /// What it reads of what is outside of functions.
     captures: IndexMap<Name, Value>,
 }

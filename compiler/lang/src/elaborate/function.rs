@@ -129,6 +129,8 @@ impl Elaborator<'_, '_> {
                         self.output(&name.name, name.span, locals);
                     }
                 }
+                Statement::Metric(metric) => _ = self.metric(metric, locals),
+                Statement::Loss(loss) => _ = self.added_loss(loss, locals),
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The entry of a model: its weights, its results, and what reaches the loss.
 
 use super::factors::dim_names;
-use super::{Ops, Place, Value, Weight, param};
+use super::{Ops, Place, Sums, Value, Weight, param};
 use halite_ir::{Builder, FuncResult, Function, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::Content;
@@ -45,10 +45,16 @@ impl Ops<'_> {
         fits.into_iter().filter(|(_, _, fits)| !fits).map(refuse).collect()
     }
 
-    /// Adds the results: the loss, the count, then what the model shows.
-    pub(crate) fn results(&mut self, [loss, count]: [Tensor; 2], outputs: IndexMap<Name, Tensor>) {
-        self.b.named_result(loss, "loss", ResultRole::Loss);
-        self.b.named_result(count, "count", ResultRole::Count);
+    /// Adds the results: the loss, the count, what the model reports, then what it shows.
+    pub(crate) fn results(&mut self, sums: Sums, outputs: IndexMap<Name, Tensor>) {
+        self.b.named_result(sums.loss, "loss", ResultRole::Loss);
+        self.b.named_result(sums.count, "count", ResultRole::Count);
+        for (name, sum, over) in sums.metrics {
+            self.b.named_result(sum, name.clone(), ResultRole::Sum);
+            if let Some(over) = over {
+                self.b.named_result(over, format!("{name}.count"), ResultRole::Over(name));
+            }
+        }
         for (name, value) in outputs {
             self.b.named_result(value, name, ResultRole::Probe);
         }

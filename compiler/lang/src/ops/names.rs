@@ -1,7 +1,7 @@
-//! Names of batches, weights and outputs: each stands for one thing, and for none that the training step has.
+//! Names of batches, weights, outputs and metrics: each stands for one thing, and for none that the training step has.
 
 use super::Place;
-use halite_ir::METRICS;
+use halite_ir::{LOSS_SCALE, METRICS};
 use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::STEP;
 use indexmap::IndexMap;
@@ -9,12 +9,16 @@ use indexmap::IndexMap;
 /// The kinds of state that optimizers keep for each weight.
 const STATE: [&str; 3] = ["m", "v", "master"];
 
+/// What a run records beside the metrics of a model.
+const OF_RUNS: [&str; 2] = [LOSS_SCALE, "tokens"];
+
 /// What has a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Named {
     Batch,
     Weight,
     Output,
+    Metric,
 }
 
 impl Named {
@@ -23,6 +27,7 @@ impl Named {
             Named::Batch => "batch",
             Named::Weight => "parameter",
             Named::Output => "output",
+            Named::Metric => "metric",
         }
     }
 
@@ -54,7 +59,7 @@ impl<D: Clone> Names<D> {
         if let Some((other, first)) = self.0.get(name) {
             return Err((taken(name, named, *other, place), Some(first.clone())));
         }
-        if METRICS.contains(&&**name) || *name == STEP {
+        if METRICS.contains(&&**name) || *name == STEP || named == Named::Metric && OF_RUNS.contains(&&**name) {
             return Err((reserved(name, named, place), None));
         }
         if let Some((weight, parameter, first)) = self.state_clash(name, named) {
@@ -94,7 +99,7 @@ fn taken(name: &str, named: Named, other: Named, place: Place<'_>) -> Diagnostic
             "run each declaration in a scope of its own: `f(x) as name`, or `as name.{i}` in a loop",
         ),
         (Named::Batch, Named::Batch) => (format!("`{name}` is defined twice"), "rename one of the two"),
-        (Named::Output, Named::Output) => (format!("there is a result named `{name}` already"), "choose another name"),
+        (Named::Output | Named::Metric, Named::Output | Named::Metric) => (format!("there is a result named `{name}` already"), "choose another name"),
         _ => {
             let message = format!("{} `{name}` has the name of {} {}", named.word(), other.article(), other.word());
             (message, rename(named))
@@ -126,5 +131,6 @@ fn rename(named: Named) -> &'static str {
         Named::Weight => "rename the parameter, or declare it in a scope",
         Named::Batch => "rename the batch",
         Named::Output => "give the output another name",
+        Named::Metric => "give the metric another name",
     }
 }

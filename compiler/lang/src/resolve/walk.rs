@@ -173,7 +173,20 @@ impl<'m> Walk<'_, 'm> {
                     inside.into_iter().for_each(|(name, local)| self.leave(name, local));
                 }
                 Statement::If(branch) => self.branch(branch),
-                Statement::Output(names) => self.output(names),
+                Statement::Output(names) => names.iter().for_each(|name| {
+                    self.read(&name.name, name.span);
+                    self.only_in_main("output", name);
+                }),
+                Statement::Metric(metric) => {
+                    self.expr(&metric.sum);
+                    metric.over.iter().for_each(|over| self.expr(over));
+                    self.only_in_main("metric", &metric.name);
+                }
+                Statement::Loss(loss) => {
+                    self.expr(&loss.value);
+                    loss.weight.iter().for_each(|weight| self.expr(weight));
+                    self.only_in_main("loss", &loss.name);
+                }
             }
         }
     }
@@ -200,13 +213,10 @@ impl<'m> Walk<'_, 'm> {
         self.locals.extend(kept);
     }
 
-    fn output(&mut self, names: &'m [Ident]) {
-        for name in names {
-            self.read(&name.name, name.span);
-            if self.function != Some("main") && self.program.functions.contains_key("main") {
-                let message = format!("`output {}` stands outside `main`", name.name);
-                self.findings.error(codes::CONTRACT, message, name.span, "return it to `main` instead");
-            }
+    fn only_in_main(&mut self, word: &str, name: &Ident) {
+        if self.function != Some("main") && self.program.functions.contains_key("main") {
+            let message = format!("`{word} {}` stands outside `main`", name.name);
+            self.findings.error(codes::CONTRACT, message, name.span, "return it to `main` instead");
         }
     }
 

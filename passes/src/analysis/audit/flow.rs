@@ -35,6 +35,7 @@ impl Flow {
             let word = match &result.role {
                 ResultRole::Loss => Some("loss"),
                 ResultRole::Count => Some("count"),
+                ResultRole::Sum | ResultRole::Over(_) => Some("metric"),
                 ResultRole::Metric => ["loss", "count"].into_iter().find(|name| **name == *result.name),
                 _ => continue,
             };

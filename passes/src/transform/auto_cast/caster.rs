@@ -115,7 +115,7 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
                 _ if !written.is_float() => None,
                 (Place::Callee(_), _) => None,
                 (_, ResultRole::Gradient(_)) => Some(self.recipe.gradient),
-                (Place::Entry, ResultRole::Loss | ResultRole::Count) => Some(self.recipe.sensitive),
+                (Place::Entry, role) if role.is_sum() => Some(self.recipe.sensitive),
                 (Place::Entry, _) => None,
                 (Place::Apart, _) => Some(written),
             };

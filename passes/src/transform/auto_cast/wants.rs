@@ -125,6 +125,6 @@ impl<'a> AllReaders<'a> {
 
 /// Who reads the results of a function that nothing calls: what stays as it was made, and of one that is not the entry everything.
 pub(super) fn outside(function: &Function, is_entry: bool) -> Vec<Demand> {
-    let stays = |role: &ResultRole| matches!(role, ResultRole::Loss | ResultRole::Count | ResultRole::Gradient(_));
+    let stays = |role: &ResultRole| role.is_sum() || matches!(role, ResultRole::Gradient(_));
     function.results.iter().map(|result| Demand::of_one(!is_entry || stays(&result.role))).collect()
 }

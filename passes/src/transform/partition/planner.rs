@@ -266,10 +266,9 @@ impl<'a> Planner<'a> {
     pub(super) fn returned_at(&self, role: &ResultRole, rank: usize) -> Option<Place> {
         match role {
             ResultRole::State(name) | ResultRole::Gradient(name) => self.given.state.get(&**name).cloned(),
-            ResultRole::Metric | ResultRole::Loss | ResultRole::Count | ResultRole::Finite | ResultRole::Scale(_) => {
-                Some(Place::of(Sharding::replicated(rank)))
-            }
             ResultRole::Value | ResultRole::Probe | ResultRole::Residual => None,
+            ResultRole::Metric | ResultRole::Finite | ResultRole::Scale(_) => Some(Place::of(Sharding::replicated(rank))),
+            role => role.is_sum().then(|| Place::of(Sharding::replicated(rank))),
         }
         .filter(|_| self.is_entry())
     }

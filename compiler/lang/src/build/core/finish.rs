@@ -35,11 +35,15 @@ impl Core {
         let mut warnings = Diagnostics::new();
         if let Some(results) = results {
             errors = ops.check_results(results, place);
+        }
+        let mut needed = None;
+        if let Some(results) = results.filter(|_| errors.is_empty() && state.errors.is_empty()) {
+            let sums = ops.sums(results, &state.reports)?;
+            needed = Some(is_needed(&ops.b, sums.loss));
             let outputs = state.outputs.iter().filter_map(|(name, value)| Some((name.clone(), (*value)?)));
-            ops.results(results, outputs.collect());
+            ops.results(sums, outputs.collect());
             warnings = unread(ops.b.function(), &state.batches);
         }
-        let needed = results.map(|[loss, _]| is_needed(&ops.b, loss));
         ops.b.finish();
         errors.into_iter().for_each(|error| state.keep(error, caller));
         if let Some(needed) = needed.filter(|_| state.errors.is_empty()) {

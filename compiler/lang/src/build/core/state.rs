@@ -3,7 +3,7 @@
 use super::frame::{Frame, Handle, Owner};
 use super::identity::Identity;
 use crate::build::Caller;
-use crate::ops::{Callee, MAX_DEPTH, Named, Names, Ops, Place, too_long};
+use crate::ops::{Callee, MAX_DEPTH, Named, Names, Ops, Place, Report, too_long};
 use crate::parse::is_name;
 use halite_ir::{Draft, LocId, LocKind, Module, Registry, Value};
 use halite_recipe::ConfigValue;
@@ -29,11 +29,13 @@ pub(super) struct State {
     /// A limit on statements was reached and reported.
     limit_reached: bool,
     scopes: Vec<Name>,
-    /// The names of batches, parameters and outputs.
+    /// The names of batches, parameters, outputs and metrics.
     names: Names<Caller>,
     pub(super) batches: IndexMap<Name, Value>,
     /// What the model shows; `None` when that is poisoned.
     pub(super) outputs: IndexMap<Name, Option<Value>>,
+    /// What is reported beside the loss.
+    pub(super) reports: Vec<Report>,
     pub(super) config: IndexMap<String, ConfigValue>,
     pub(super) errors: Diagnostics,
     seen: IndexSet<(Caller, &'static str)>,
@@ -65,6 +67,7 @@ impl State {
             names: Names::new(),
             batches: IndexMap::new(),
             outputs: IndexMap::new(),
+            reports: Vec::new(),
             config: IndexMap::new(),
             errors: Diagnostics::new(),
             seen: IndexSet::new(),
