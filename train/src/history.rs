@@ -6,9 +6,6 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What stands before the names of metrics of held-out data.
-const HELD_OUT: &str = "held_out_";
-
 /// The metrics of one update.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StepRecord {
@@ -37,6 +34,26 @@ mod numbers {
     }
 }
 
+/// As [`numbers`], with `held_out_` before their names.
+mod held_out_numbers {
+    use super::numbers;
+    use indexmap::IndexMap;
+    use serde::{Deserializer, Serializer};
+
+    const HELD_OUT: &str = "held_out_";
+
+    pub(super) fn serialize<S: Serializer>(metrics: &IndexMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        let named: IndexMap<_, _> = metrics.iter().map(|(name, value)| (format!("{HELD_OUT}{name}"), *value)).collect();
+        numbers::serialize(&named, serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IndexMap<String, f64>, D::Error> {
+        let named = numbers::deserialize(deserializer)?;
+        let own = |(name, value): (String, f64)| Some((name.strip_prefix(HELD_OUT)?.to_owned(), value));
+        Ok(named.into_iter().filter_map(own).collect())
+    }
+}
+
 impl StepRecord {
     /// The mean loss of the batch; NaN when the step does not report it.
     pub fn loss(&self) -> f64 {
@@ -62,22 +79,16 @@ pub struct EvalRecord {
     pub held_out_loss: f64,
     /// Tokens that it is the mean over.
     pub held_out_tokens: u64,
-    /// The metrics of the model, `held_out_` before their names.
-    #[serde(flatten, with = "numbers")]
+    /// The metrics of the model; in JSON `held_out_` stands before their names.
+    #[serde(flatten, with = "held_out_numbers")]
     pub metrics: IndexMap<String, f64>,
 }
 
 impl EvalRecord {
     /// Of what the batches of an evaluation add up to.
     pub fn new(step: u64, data: String, sums: &Metrics) -> Self {
-        let metrics = sums.of_model().into_iter().map(|(name, value)| (format!("{HELD_OUT}{name}"), value)).collect();
         let tokens = sums.get("count").unwrap_or(f64::NAN) as u64;
-        Self { step, data, held_out_loss: sums.mean_loss(), held_out_tokens: tokens, metrics }
-    }
-
-    /// A metric of the model.
-    pub fn metric(&self, name: &str) -> Option<f64> {
-        self.metrics.get(&format!("{HELD_OUT}{name}")).copied()
+        Self { step, data, held_out_loss: sums.mean_loss(), held_out_tokens: tokens, metrics: sums.of_model() }
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::wait::Work;
 use halite::Bundle;
 use halite::support::{Diagnostic, Result, codes};
-use halite_data::{Data, Dataset, HeldOut, Opened, Position, Rows, Takes};
+use halite_data::{Data, Dataset, HeldOut, Input, Opened, Position, Rows, Takes};
+use halite_tensor::HostTensor;
 use halite_train::Feed;
 use pyo3::BoundObject;
 use pyo3::exceptions::PyException;
@@ -90,29 +91,31 @@ impl OwnData {
     /// Of an object for a bundle.
     ///
     /// # Errors
-    /// When the bundle lacks a training step on sequences.
+    /// When the bundle lacks a training step.
     pub(crate) fn new(object: Own, bundle: &Bundle) -> Result<Self> {
         Ok(Self { object, vocabulary: Feed::of(bundle)?.vocabulary, raised: Raised::default() })
     }
 
-    fn stream(&self, object: Py<PyAny>, width: usize) -> Result<Stream> {
+    fn stream(&self, object: Py<PyAny>, takes: &Takes) -> Result<Stream> {
         let source = Source { object: self.object.with(object), raised: self.raised.clone() };
         let identity = source.ask("identity", ())?;
         let place = source.ask("place", ())?;
-        Ok(Stream { source, width, identity, place: Place::of(place)? })
+        Ok(Stream { source, takes: takes.clone(), identity, place: Place::of(place)? })
     }
 }
 
 impl Data for OwnData {
     fn open(&self, takes: &Takes, _seed: u64) -> Result<Opened> {
-        let width = takes.width()?;
         let source = Source { object: self.object.clone(), raised: self.raised.clone() };
-        let (train, held_out): (Py<PyAny>, Vec<(String, Py<PyAny>)>) = source.ask("open", (width, self.vocabulary))?;
+        let input = |input: &Input| (input.name.clone(), input.dtype.name(), input.shape.clone());
+        let inputs: Vec<_> = takes.inputs.iter().map(input).collect();
+        let (train, held_out): (Py<PyAny>, Vec<(String, Py<PyAny>)>) =
+            source.ask("open", (takes.width, self.vocabulary, inputs))?;
         let held_out = held_out.into_iter().map(|(name, object)| {
-            let data = Box::new(self.stream(object, width)?);
+            let data = Box::new(self.stream(object, takes)?);
             Ok(HeldOut { name, data })
         });
-        Ok(Opened { train: Box::new(self.stream(train, width)?), held_out: held_out.collect::<Result<_>>()? })
+        Ok(Opened { train: Box::new(self.stream(train, takes)?), held_out: held_out.collect::<Result<_>>()? })
     }
 }
 
@@ -157,22 +160,40 @@ impl Place {
     }
 }
 
-/// A stream of sequences of Python.
+/// A stream of rows of Python.
 struct Stream {
     source: Source,
-    width: usize,
+    takes: Takes,
     identity: BTreeMap<String, String>,
     place: Place,
 }
 
+/// Sequences of tokens, each of one document.
+fn sequences(bytes: &[u8], rows: usize, width: usize) -> Rows {
+    let token = |bytes: &[u8]| i32::from_ne_bytes(bytes.try_into().unwrap_or_default());
+    let tokens: Vec<i32> = bytes.chunks(size_of::<i32>()).map(token).collect();
+    let positions = (0..rows).flat_map(|_| (0..).take(width)).collect();
+    Rows { rows, width, segments: vec![1; tokens.len()], tokens, positions, ..Rows::default() }
+}
+
 impl Dataset for Stream {
     fn next(&mut self, rows: usize) -> Result<Rows> {
-        let (bytes, position, epochs): (PyBackedBytes, String, u64) = self.source.ask("next", (rows,))?;
+        let (given, position, epochs): (Vec<(String, PyBackedBytes)>, String, u64) =
+            self.source.ask("next", (rows,))?;
         self.place = Place::of((position, epochs))?;
-        let token = |bytes: &[u8]| i32::from_ne_bytes(bytes.try_into().unwrap_or_default());
-        let tokens: Vec<i32> = bytes.chunks(size_of::<i32>()).map(token).collect();
-        let positions = (0..rows).flat_map(|_| (0..).take(self.width)).collect();
-        Ok(Rows { rows, width: self.width, segments: vec![1; tokens.len()], tokens, positions, ..Rows::default() })
+        if let ([(name, bytes)], Some(width)) = (&given[..], self.takes.width)
+            && name.is_empty()
+        {
+            return Ok(sequences(bytes, rows, width));
+        }
+        let tensor = |(name, bytes): &(String, PyBackedBytes)| {
+            let input = self.takes.inputs.iter().find(|input| input.name == *name);
+            let input = input.ok_or_else(|| Diagnostic::bug(format!("the data have `{name}`")))?;
+            let shape = std::iter::once(rows).chain(input.shape.iter().copied()).collect();
+            let tensor = HostTensor::from_bytes(input.dtype, shape, bytes.to_vec());
+            Ok((name.clone(), tensor.map_err(|size| Diagnostic::bug(format!("{} bytes of `{name}`", size.found)))?))
+        };
+        Ok(Rows { rows, inputs: given.iter().map(tensor).collect::<Result<_>>()?, ..Rows::default() })
     }
 
     fn position(&self) -> Position {

@@ -80,8 +80,8 @@ impl Options {
 /// An update: its number, the tokens so far, its metrics.
 type Update = (u64, u64, Vec<(String, f64)>);
 
-/// An evaluation: the updates before it, what the data are called, their loss, their tokens.
-type Evaluation = (u64, String, f64, u64);
+/// An evaluation: the updates before it, what the data are called, their loss, their tokens, the metrics of the model.
+type Evaluation = (u64, String, f64, u64, Vec<(String, f64)>);
 
 fn update(record: &StepRecord) -> Update {
     let metrics = record.metrics.iter().map(|(name, value)| (name.clone(), *value));
@@ -89,7 +89,8 @@ fn update(record: &StepRecord) -> Update {
 }
 
 fn evaluation(record: &EvalRecord) -> Evaluation {
-    (record.step, record.data.clone(), record.held_out_loss, record.held_out_tokens)
+    let metrics = record.metrics.iter().map(|(name, value)| (name.clone(), *value));
+    (record.step, record.data.clone(), record.held_out_loss, record.held_out_tokens, metrics.collect())
 }
 
 /// Trains on the data of the recipe or on data of Python, and gives what was measured. An exception of what hears or of the data, and

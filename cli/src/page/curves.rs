@@ -97,7 +97,7 @@ fn held_out(history: &History, measured: &str) -> Vec<(String, Curve)> {
             curves.push((name.to_owned(), line(Vec::new(), HELD_OUT[curves.len() % HELD_OUT.len()])));
             curves.len() - 1
         });
-        let value = if measured == "loss" { Some(record.held_out_loss) } else { record.metric(measured) };
+        let value = if measured == "loss" { Some(record.held_out_loss) } else { record.metrics.get(measured).copied() };
         curves[at].1.points.extend(value.filter(|value| value.is_finite()).map(|value| (record.step as f64, value)));
     }
     curves

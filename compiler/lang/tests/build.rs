@@ -115,6 +115,40 @@ fn parts_parameters_and_outputs_are_those_of_texts() {
     assert_eq!(built.module.num_insts(), expected.module.num_insts());
 }
 
+#[test]
+fn metrics_and_further_losses_are_those_of_texts() {
+    let model = "model m { fn main(x: float[4, 6]) {
+            param w: [6] = ones
+            y = x * w
+            metric largest = 3
+            metric share = sum(y), over = sum(x)
+            loss square = mean(y * y), weight = 0.5
+            loss size = mean(y)
+            return sum(y), sum(x)
+        } }";
+    let expected = from_text(model).unwrap();
+    let registry = Registry::builtin();
+    let m = ModelBuilder::new("m", &registry);
+    let x = m.batch("x", m.float(), [4, 6]);
+    let y = (x * weight(&m, "w")).named("y");
+    m.metric("largest", 3, None);
+    m.metric("share", y.sum_all(), Some(x.sum_all().into()));
+    m.loss("square", (y * y).mean([0, 1]), 0.5);
+    m.loss("size", y.mean([0, 1]), 1.0);
+    let built = m.finish(y.sum_all(), x.sum_all()).unwrap();
+    let results = |built: &Elaborated| -> Vec<_> {
+        let entry = built.module.entry().unwrap();
+        entry.results.iter().map(|result| (result.name.clone(), result.role.clone())).collect()
+    };
+    assert_eq!(results(&built), results(&expected));
+    assert_eq!(built.module.num_insts(), expected.module.num_insts());
+    verify(&built.module, &registry).unwrap();
+    let printed = text::print(&expected.module);
+    assert!(printed.contains("{sum}") && printed.contains("{over = \"share\"}"), "{printed}");
+    let file = SourceMap::new().add("m.ir", printed.as_str());
+    assert_eq!(text::print(&text::parse(&printed, file, &registry).unwrap()), printed);
+}
+
 /// Messages with the notes that say where.
 fn mistakes(result: Result<Elaborated, Diagnostics>) -> Vec<String> {
     let errors = result.err().unwrap_or_default();
@@ -241,6 +275,16 @@ clashes! {
     "y = x * 2 output x" = |m, x| { m.output("x", x); x * 2 }, "E0208: output `x` has the name of a batch";
     "y = x * 2 output y, y" = |m, x| { m.output("y", x); m.output("y", x); x },
         "E0208: there is a result named `y` already";
+    "y = x * 2 metric step = sum(y)" = |m, x| { m.metric("step", x.sum_all(), None); x },
+        "E0208: the training step needs the name `step`, which a metric has";
+    "y = x * 2 metric tokens = sum(y)" = |m, x| { m.metric("tokens", x.sum_all(), None); x },
+        "E0208: the training step needs the name `tokens`, which a metric has";
+    "y = x * 2 output y loss y = sum(y)" = |m, x| { m.output("y", x); m.loss("y", x.sum_all(), 1.0); x },
+        "E0208: there is a result named `y` already";
+    "y = x * 2 metric a = y" = |m, x| { m.metric("a", x, None); x },
+        "E0307: what is reported must be a scalar of numbers, found a tensor `f32[4,6]`";
+    "y = x * 2 metric a = sum(y), over = x > 1" = |m, x| { m.metric("a", x.sum_all(), Some(x.greater(1).into())); x },
+        "E0307: what is reported must be a scalar of numbers, found a tensor `pred[4,6]`";
     "y = f(f(x))" = |m, x| x * weight(m, "w") * weight(m, "w"), "E0208: parameter `w` is declared twice";
     "y = f(f(x) as m)" = |m, x| m.scope("m", || x * weight(m, "w")) * weight(m, "w"),
         "E0208: the optimizer's state for `w` has the name of parameter `m.w`";

@@ -236,6 +236,13 @@ fn the_contract_of_main() {
     assert_eq!(main("fn main(t: float[2]) { return sum(t) }"), ["E0309@1"]);
     main_reports("output x\n output x", &["E0208@5"]);
     main_reports("output n", &["E0307@4"]);
+    main_reports("metric a = sum(x), over = n\n loss b = mean(x), weight = 0.5\n metric = 3\n loss = metric", &[]);
+    main_reports("metric a = sum(x)\n loss a = sum(x)", &["E0208@5"]);
+    main_reports("loss a = sum(x), weight = sum(x)", &["E0307@4"]);
+    main_reports("loss a = sum(x), over = 3", &["E0101@4"]);
+    main_reports("metric a = x\n metric b = t[0, 0] > 0", &["E0307@4", "E0307@5"]);
+    let inside = in_main("x = f(x)").replace("config", "fn f(x) { metric a = sum(x)\n return x } config");
+    assert_eq!(errors(&inside), ["E0309@1"]);
     let inside = in_main("x = f(x)").replace("config", "fn f(x) { output x\n return x } config");
     assert_eq!(errors(&inside), ["E0309@1"]);
 }

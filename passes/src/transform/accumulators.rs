@@ -13,8 +13,8 @@ const LOSS: &str = "_loss";
 const COUNT: &str = "_count";
 
 /// What follows it, before the name of a metric of the model, for its sum and for what that is divided by.
-const METRIC: &str = "_sum.";
-const OVER: &str = "_over.";
+const METRIC: &str = "_sum_";
+const OVER: &str = "_over_";
 
 /// The number of the micro-batch in its update, `s32[]` from 0, where something asks for it.
 const MICRO_STEP: &str = "micro_step";

@@ -69,9 +69,9 @@ impl Observer for TensorBoard {
 
     fn evaluated(&mut self, record: &EvalRecord) {
         let name = if record.data.is_empty() { String::new() } else { format!("{}/", record.data) };
-        let loss = std::iter::once(("held_out_loss", record.held_out_loss));
+        let loss = std::iter::once(("loss", record.held_out_loss));
         let all = loss.chain(record.metrics.iter().map(|(metric, value)| (metric.as_str(), *value)));
-        self.add_scalars(record.step, all.map(|(metric, value)| (format!("eval/{name}{metric}"), value)));
+        self.add_scalars(record.step, all.map(|(metric, value)| (format!("eval/{name}held_out_{metric}"), value)));
     }
 
     fn timed(&mut self, record: &TimeRecord) {

@@ -1,4 +1,4 @@
-"""Data of the caller for a run: arrays of tokens as a stream of sequences that a state can name a place in."""
+"""Data of the caller for a run: arrays as a stream of rows that a state can name a place in."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from ._own_rows import Arrays, Input, Rows
 from ._places import from_json, to_json
 from .errors import HaliteWarning, wrong
 
@@ -28,48 +28,46 @@ class OwnData:
     """What is trained on and what is held out, for the native module."""
 
     def __init__(
-        self, data: Iterable[ArrayLike], held_out: Mapping[str, Iterable[ArrayLike]], *, allow_changes: bool
+        self, data: Iterable[object], held_out: Mapping[str, Iterable[object]], *, allow_changes: bool
     ) -> None:
         self._data = data
         self._held_out = held_out
         self._allow_changes = allow_changes
 
-    def open(self, width: int, vocabulary: int | None) -> tuple[Stream, list[tuple[str, Stream]]]:
-        """Sequences of `width` tokens, whose ids are below `vocabulary`."""
-        most = 2**31 if vocabulary is None else vocabulary
-        held_out = [
-            (name, Stream("held_out", data, width, most, is_held_out=True)) for name, data in self._held_out.items()
-        ]
-        return Stream("data", self._data, width, most, allow_changes=self._allow_changes), held_out
+    def open(
+        self, width: int | None, vocabulary: int | None, inputs: list[Input]
+    ) -> tuple[Stream, list[tuple[str, Stream]]]:
+        """Rows for a model, as `Rows` has them."""
+        rows = Rows(width, vocabulary, inputs)
+        held_out = [(name, Stream("held_out", data, rows, is_held_out=True)) for name, data in self._held_out.items()]
+        return Stream("data", self._data, rows, allow_changes=self._allow_changes), held_out
 
 
 class Stream:
-    """Sequences of `width` tokens, in any number at a time, from arrays of them; after the last array again from the first.
+    """Rows, in any number at a time, from batches of them; after the last batch again from the first.
 
-    Its place is so many batches, so many sequences of the next one, and the state of the source after the former.
+    Its place is so many batches, so many rows of the next one, and the state of the source after the former.
     """
 
     def __init__(
         self,
         name: str,
-        source: Iterable[ArrayLike],
-        width: int,
-        vocabulary: int,
+        source: Iterable[object],
+        rows: Rows,
         *,
         is_held_out: bool = False,
         allow_changes: bool = False,
     ) -> None:
         self._name = name
         self._source = source
-        self._width = width
-        self._vocabulary = vocabulary
+        self._rows = rows
         self._is_held_out = is_held_out
         self._allow_changes = allow_changes
-        self._batches: Iterator[ArrayLike] | None = None
+        self._batches: Iterator[object] | None = None
         self._epochs = 0
         self._place: dict[str, Any] = {"batches": 0, "rows": 0, "state": self._state()}
         # What is left of the next batch.
-        self._left = np.empty((0, width), np.int32)
+        self._left: Arrays = {}
 
     def identity(self) -> dict[str, str]:
         kind = type(self._source)
@@ -78,23 +76,26 @@ class Stream:
     def place(self) -> _Place:
         return json.dumps(self._place), self._epochs
 
-    def next(self, rows: int) -> tuple[bytes, str, int]:
-        taken = []
+    def next(self, rows: int) -> tuple[list[tuple[str, bytes]], str, int]:
+        taken: list[Arrays] = []
         while rows > 0:
-            if not len(self._left) and not self._fetch():
+            if not _count(self._left) and not self._fetch():
                 raise self._ended()
-            part = self._left[:rows]
+            part = {name: array[:rows] for name, array in self._left.items()}
+            if taken and taken[0].keys() != part.keys():
+                raise wrong(f"`{self._name}` gives arrays and mappings", help="give one or the other", code="E0520")
             taken.append(part)
-            self._advance(len(part))
-            rows -= len(part)
-        if self._is_held_out and not len(self._left):
+            self._advance(_count(part))
+            rows -= _count(part)
+        if self._is_held_out and not _count(self._left):
             # Its end comes with its last sequence, and not when the first one is given again.
             self._fetch()
-        return (np.concatenate(taken).tobytes(), *self.place())
+        given = [(name, np.concatenate([part[name] for part in taken]).tobytes()) for name in taken[0]]
+        return (given, *self.place())
 
     def seek(self, position: str) -> _Place:
         place = json.loads(position)
-        self._batches, self._left = None, self._left[:0]
+        self._batches, self._left = None, {}
         keeper = self._keeper()
         if keeper is not None and place["state"] is not None:
             keeper[1](from_json(place["state"]))
@@ -108,8 +109,8 @@ class Stream:
         return self.place()
 
     def _advance(self, rows: int) -> None:
-        self._left = self._left[rows:]
-        if len(self._left):
+        self._left = {name: array[rows:] for name, array in self._left.items()}
+        if _count(self._left):
             self._place["rows"] += rows
         else:
             self._place = {"batches": self._place["batches"] + 1, "rows": 0, "state": self._state()}
@@ -122,29 +123,13 @@ class Stream:
                 self._batches = iter(self._source)
             batch = next(self._batches, _END)
             if batch is not _END:
-                self._left = self._sequences(batch)
+                self._left = self._rows.of(batch, f"batch {self._place['batches']} of `{self._name}`")
                 return True
             self._epochs += 1
             if self._batches is self._source:
                 return False
             self._batches = None
         return False
-
-    def _sequences(self, batch: object) -> np.ndarray:
-        array = np.asarray(batch)
-        if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != self._width or not len(array):
-            raise wrong(
-                f"batch {self._place['batches']} of `{self._name}` is `{array.dtype}{list(array.shape)}`, "
-                f"expected whole numbers `[rows, {self._width}]`",
-                help="give arrays of token ids with a row for each sequence, which has `seq` tokens and one more to predict",
-                code="E0520",
-            )
-        unknown = array[(array < 0) | (array >= self._vocabulary)]
-        if len(unknown):
-            batch = f"batch {self._place['batches']} of `{self._name}`"
-            message = f"{batch} has the token {unknown[0]}, and the model knows 0 to {self._vocabulary - 1}"
-            raise wrong(message, help="give the ids of the model's tokens, or compile a model with more", code="E0520")
-        return array.astype(np.int32)
 
     def _keeper(self) -> tuple[Callable[[], Any], Callable[[Any], object]] | None:
         """How the source says where it is, and how it goes there, if it can do both; or its iterator."""
@@ -189,3 +174,8 @@ class Stream:
             help = "give data that have, or say `allow_changes=True`, with which they begin anew"
             raise wrong(message, help=help, code="E0515", notes=[note])
         warnings.warn(f"{message}, and begin anew: {note}", HaliteWarning, stacklevel=3)
+
+
+def _count(arrays: Arrays) -> int:
+    """How many rows there are."""
+    return len(next(iter(arrays.values()), ()))

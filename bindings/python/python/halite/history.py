@@ -31,12 +31,16 @@ class Update:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The mean loss over `tokens` held-out tokens after `step` updates; `data` is what they are called, empty for the only ones."""
+    """The mean loss over `tokens` held-out tokens after `step` updates; `data` is what they are called, empty for the only ones.
+
+    `metrics` are those of the model.
+    """
 
     step: int
     data: str
     loss: float
     tokens: int
+    metrics: Mapping[str, float]
 
 
 @dataclass(frozen=True)

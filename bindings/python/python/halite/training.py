@@ -21,6 +21,8 @@ from .source import Input, compile, load
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    Batch = ArrayLike | Mapping[str, ArrayLike]
+
 __all__ = ["Callbacks", "train"]
 
 
@@ -45,9 +47,9 @@ class Callbacks:
 def train(
     input: Input | Bundle,
     /,
-    data: Mapping[str, Any] | Iterable[ArrayLike] | None = None,
+    data: Mapping[str, Any] | Iterable[Batch] | None = None,
     *,
-    held_out: Mapping[str, Iterable[ArrayLike]] | Iterable[ArrayLike] | None = None,
+    held_out: Mapping[str, Iterable[Batch]] | Iterable[Batch] | None = None,
     steps: int | None = None,
     seed: int | None = None,
     output: str | os.PathLike[str] | None = None,
@@ -71,8 +73,8 @@ def train(
     """Trains a bundle, or what `compile` takes, as `halite train` does: the same bits in `output`, by default `runs/NAME`.
 
     `data` are, where the recipe has no table `data`, what that would be, such as `{"sources": [{"files": ["book.txt"]}]}`; or arrays of
-    token ids `[rows, seq + 1]`, any number of rows at a time, from anything that can be iterated: a list, a generator, a loader. They
-    are read in this thread while the device works, and begin again after the last. `held_out` are arrays too, read once, or several
+    token ids `[rows, seq + 1]`, any number of rows at a time, from anything that can be iterated: a list, a generator, a loader. A model
+    that takes something else gets mappings from the names of its inputs to arrays `[rows, ..]`. They are read in this thread while the device works, and begin again after the last. `held_out` are arrays too, read once, or several
     data sets by name.
 
     A run goes on from the newest checkpoint in `output`, with `resume` from another state, with `weights` from a checkpoint and a new
@@ -140,7 +142,7 @@ def train(
         except BaseException as error:
             observer.say_what_is_saved(error)
             raise
-    return History(tuple(_update(each) for each in updates), tuple(Evaluation(*each) for each in evaluations), folder)
+    return History(tuple(_update(each) for each in updates), tuple(_evaluation(each) for each in evaluations), folder)
 
 
 def _whole(name: str, value: int | None, *, least: int = 0, most: int = 2**32 - 1) -> int | None:
@@ -159,8 +161,13 @@ def _own_data(data: object, held_out: object, allow_changes: bool) -> object | N
     for name, given in (("data", data), *(("held_out", each) for each in named.values())):
         if isinstance(given, str | bytes | os.PathLike) or not (hasattr(given, "__iter__") or hasattr(given, "__getitem__")):
             hint = 'files are given as `{"sources": [{"files": [..]}]}`'
-            raise TypeError(f"`{name}` are arrays of tokens, not a `{type(given).__name__}`; {hint}")
+            raise TypeError(f"`{name}` are arrays, not a `{type(given).__name__}`; {hint}")
     return OwnData(data, named, allow_changes=bool(allow_changes))  # type: ignore[arg-type]
+
+
+def _evaluation(raw: tuple[Any, ...]) -> Evaluation:
+    step, data, loss, tokens, metrics = raw
+    return Evaluation(step, data, loss, tokens, dict(metrics))
 
 
 def _update(raw: tuple[Any, ...]) -> Update:
@@ -184,7 +191,7 @@ class _Observer:
             each.on_update(update)
 
     def evaluated(self, *raw: Any) -> None:
-        evaluation = Evaluation(*raw)
+        evaluation = _evaluation(raw)
         for each in self._callbacks:
             each.on_evaluation(evaluation)
 
