@@ -58,9 +58,9 @@ fn inputs(module: &Module) -> Vec<HostTensor> {
         let (dtype, shape, count) = (ty.dtype(), ty.shape().clone(), ty.shape().num_elements());
         match &param.role {
             ParamRole::Weight(info) => {
-                let mut value = || match (info.init, info.init.moments()) {
+                let mut value = || match (info.init, info.init.constant()) {
                     (Init::Normal { std }, _) => std * random.normal(),
-                    (init, Some((value, _))) if !init.is_random() => value,
+                    (_, Some(value)) => value,
                     (other, _) => unreachable!("no model here starts as {other:?}"),
                 };
                 HostTensor::from_f64s(dtype, shape, (0..count).map(|_| value()).collect::<Vec<_>>())

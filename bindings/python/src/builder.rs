@@ -146,6 +146,19 @@ impl Builder {
         self.tensor(py, &at, |core, at| core.param(name, shape, init, at))
     }
 
+    /// As `param`.
+    fn buffer(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        shape: &Bound<'_, PyAny>,
+        start: (String, Vec<f64>),
+        at: At,
+    ) -> PyResult<Handle> {
+        let (shape, init) = (argument(shape)?, init(&start.0, &start.1)?);
+        self.tensor(py, &at, |core, at| core.buffer(name, shape, init, at))
+    }
+
     fn output(&mut self, py: Python<'_>, name: &str, tensor: &Handle, at: At) -> PyResult<()> {
         self.at(py, &at, |core, at| core.output(name, tensor.0, at))
     }

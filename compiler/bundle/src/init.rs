@@ -2,6 +2,7 @@
 
 mod cut;
 mod filling;
+mod orthogonal;
 mod weights;
 
 #[cfg(feature = "files")]
@@ -15,7 +16,7 @@ use cut::Cut;
 use filling::Filling;
 use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{DType, HostTensor, Init};
+use halite_tensor::{DType, HostTensor, Init, Shape};
 use indexmap::IndexMap;
 use std::num::NonZero;
 use std::ops::Range;
@@ -127,12 +128,13 @@ impl Initial {
     pub fn part(&self, buffer: &str, ranges: &[Range<usize>]) -> Result<HostTensor> {
         let buffer = self.buffer(buffer)?;
         let cut = Cut::new(&buffer.name, &buffer.shape, ranges, buffer.packing.as_ref())?;
-        self.filling(buffer)?.part(&buffer.name, &keys(buffer), &cut)
+        let tensors: Vec<_> = keys(buffer).into_iter().zip(buffer.tensor_shapes()).collect();
+        self.filling(buffer)?.part(&buffer.name, &tensors, &cut)
     }
 
     /// A tensor of the model that a buffer stores, with the samples of the name `key`.
-    fn tensor(&self, buffer: &Buffer, key: String, shape: &[usize]) -> Result<HostTensor> {
-        self.filling(buffer)?.part(&buffer.name, &[key], &Cut::whole(shape))
+    fn tensor(&self, buffer: &Buffer, key: String, shape: &Shape) -> Result<HostTensor> {
+        self.filling(buffer)?.part(&buffer.name, &[(key, shape.clone())], &Cut::whole(shape))
     }
 
     /// A buffer that is state.

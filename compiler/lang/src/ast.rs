@@ -126,6 +126,8 @@ pub(crate) struct Param {
     pub(crate) shape: Expr,
     pub(crate) init: Ident,
     pub(crate) init_arguments: Vec<Expr>,
+    /// Whether it is no `buffer`.
+    pub(crate) is_trained: bool,
 }
 
 /// `for variable in from..to { body }`, or `in list`.

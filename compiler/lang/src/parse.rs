@@ -89,6 +89,7 @@ fn is_mark(rule: Rule) -> bool {
             | Rule::word_match
             | Rule::arrow
             | Rule::word_output
+            | Rule::word_buffer
             | Rule::word_metric
             | Rule::word_over
             | Rule::word_loss
@@ -198,11 +199,12 @@ impl Cx {
         let rule = pair.as_rule();
         let mut parts = Parts::of(pair);
         Ok(match rule {
-            Rule::param => {
+            Rule::param | Rule::buffer => {
+                let is_trained = rule == Rule::param;
                 let (name, shape) = (self.ident(parts.next()), self.list(parts.next())?);
                 let init = self.ident(parts.next());
                 let init_arguments = parts.rest().map(|argument| self.expr(argument)).collect::<Result<_>>()?;
-                Statement::Param(Param { name, shape, init, init_arguments })
+                Statement::Param(Param { name, shape, init, init_arguments, is_trained })
             }
             Rule::for_loop => {
                 let variable = self.ident(parts.next());

@@ -39,6 +39,20 @@ pub enum Init {
         /// What all are below.
         high: f64,
     },
+    /// Numbers in equal steps along the last dimension, the same in all others. In JSON `{"range": {"start": <start>, "step": <step>}}`.
+    Range {
+        /// The first.
+        start: f64,
+        /// From one to the next.
+        step: f64,
+    },
+    /// A matrix of the first size by all others, whose rows, or columns where there are fewer of these, are orthogonal and of the length
+    /// `gain`: normal samples, orthogonalized (Saxe et al. 2014). In JSON `{"orthogonal": <gain>}`.
+    #[serde(with = "f64")]
+    Orthogonal {
+        /// The length of each row or column.
+        gain: f64,
+    },
     /// As the weight does that the state belongs to, at the element type of the state. A weight that is narrower than such a
     /// state starts as that state rounded to nearest. No weight itself starts so.
     Weight,
@@ -47,7 +61,8 @@ pub enum Init {
 impl Init {
     /// The forms that texts have, for messages; [`Weight`](Self::Weight) is one of state alone.
     pub const FORMS: &'static str =
-        "`zeros`, `ones`, `constant(value)`, `normal(std)`, `truncated_normal(std)` or `uniform(low, high)`";
+        "`zeros`, `ones`, `constant(value)`, `normal(std)`, `truncated_normal(std)`, `uniform(low, high)`, \
+         `range(start, step)` or `orthogonal(gain)`";
 
     /// What texts write: a word, and the numbers that follow it in brackets.
     pub fn written(self) -> (&'static str, Vec<f64>) {
@@ -58,6 +73,8 @@ impl Init {
             Self::Normal { std } => ("normal", vec![std]),
             Self::TruncatedNormal { std } => ("truncated_normal", vec![std]),
             Self::Uniform { low, high } => ("uniform", vec![low, high]),
+            Self::Range { start, step } => ("range", vec![start, step]),
+            Self::Orthogonal { gain } => ("orthogonal", vec![gain]),
             Self::Weight => ("weight", vec![]),
         }
     }
@@ -71,6 +88,8 @@ impl Init {
             ("normal", &[std]) => Self::Normal { std },
             ("truncated_normal", &[std]) => Self::TruncatedNormal { std },
             ("uniform", &[low, high]) => Self::Uniform { low, high },
+            ("range", &[start, step]) => Self::Range { start, step },
+            ("orthogonal", &[gain]) => Self::Orthogonal { gain },
             ("weight", []) => Self::Weight,
             _ => return None,
         })
@@ -78,19 +97,40 @@ impl Init {
 
     /// Whether it starts from samples.
     pub fn is_random(self) -> bool {
-        matches!(self, Self::Normal { .. } | Self::TruncatedNormal { .. } | Self::Uniform { .. })
+        matches!(
+            self,
+            Self::Normal { .. } | Self::TruncatedNormal { .. } | Self::Uniform { .. } | Self::Orthogonal { .. }
+        )
     }
 
-    /// The mean and the standard deviation of elements; `None` where another tensor says.
-    pub fn moments(self) -> Option<(f64, f64)> {
+    /// The value of all elements, where they have the same.
+    pub fn constant(self) -> Option<f64> {
+        match self {
+            Self::Zeros => Some(0.0),
+            Self::Ones => Some(1.0),
+            Self::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The mean and the standard deviation of the elements of a tensor of this shape; `None` where another tensor says.
+    pub fn moments(self, shape: &[usize]) -> Option<(f64, f64)> {
+        if let Some(value) = self.constant() {
+            return Some((value, 0.0));
+        }
         Some(match self {
-            Self::Zeros => (0.0, 0.0),
-            Self::Ones => (1.0, 0.0),
-            Self::Constant(value) => (value, 0.0),
+            Self::Range { start, step } => {
+                let count = shape.last().map_or(1.0, |&count| count as f64);
+                (start + step * (count - 1.0) / 2.0, step.abs() * ((count * count - 1.0) / 12.0).sqrt())
+            }
+            Self::Orthogonal { gain } => {
+                let [rows, columns] = matrix(shape);
+                (0.0, gain / (rows.max(columns).max(1) as f64).sqrt())
+            }
             Self::Normal { std } => (0.0, std),
             Self::TruncatedNormal { std } => (0.0, std * TRUNCATED_STD),
             Self::Uniform { low, high } => ((low + high) / 2.0, (high - low) / 12f64.sqrt()),
-            Self::Weight => return None,
+            _ => return None,
         })
     }
 
@@ -101,6 +141,10 @@ impl Init {
             Self::Normal { std } | Self::TruncatedNormal { std } if !(std.is_finite() && std >= 0.0) => {
                 Some(("a standard deviation", format!("{std:?}")))
             }
+            Self::Range { start, step } if !(start.is_finite() && step.is_finite()) => {
+                Some(("two finite numbers, the first element and the step", format!("{start:?} and {step:?}")))
+            }
+            Self::Orthogonal { gain } if !gain.is_finite() => Some(("a finite gain", format!("{gain:?}"))),
             Self::Uniform { low, high } if !(low <= high && (high - low).is_finite()) => {
                 Some(("two finite numbers, the lower first", format!("{low:?} and {high:?}")))
             }
@@ -109,18 +153,26 @@ impl Init {
     }
 }
 
+/// Rows and columns of a tensor as a matrix: its first size, and all others.
+pub fn matrix(shape: &[usize]) -> [usize; 2] {
+    let (first, rest) = shape.split_first().map_or((1, &[][..]), |(first, rest)| (*first, rest));
+    [first, rest.iter().product()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::{from_str, to_string};
 
-    const ALL: [(Init, &str); 7] = [
+    const ALL: [(Init, &str); 9] = [
         (Init::Zeros, r#""zeros""#),
         (Init::Ones, r#""ones""#),
         (Init::Constant(3.5), r#"{"constant":3.5}"#),
         (Init::Normal { std: 0.02 }, r#"{"normal":0.02}"#),
         (Init::TruncatedNormal { std: 0.02 }, r#"{"truncated_normal":0.02}"#),
         (Init::Uniform { low: -0.5, high: 0.5 }, r#"{"uniform":{"low":-0.5,"high":0.5}}"#),
+        (Init::Range { start: 1.0, step: -0.5 }, r#"{"range":{"start":1.0,"step":-0.5}}"#),
+        (Init::Orthogonal { gain: 1.5 }, r#"{"orthogonal":1.5}"#),
         (Init::Weight, r#""weight""#),
     ];
 

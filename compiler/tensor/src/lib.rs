@@ -27,7 +27,7 @@ pub use dtype::DType;
 pub use groups::Groups;
 pub use host::{HostTensor, SizeMismatch};
 pub use indices::Indices;
-pub use init::{Init, TRUNCATED_AT};
+pub use init::{Init, TRUNCATED_AT, matrix};
 pub use int_range::IntRange;
 pub use mesh::{AtomId, Axis, Mesh, MeshAtom};
 pub use packing::{Packing, Part};

@@ -150,8 +150,7 @@ impl Lint<'_> {
 
 /// The standard deviation that a weight starts with, times what scales its product; `None` when it starts from no samples.
 fn scale(projection: &Projection) -> Option<f64> {
-    let (_, std) = projection.init.moments().filter(|_| projection.init.is_random())?;
-    Some(std * projection.factor)
+    Some(projection.std? * projection.factor)
 }
 
 /// What a weight that a branch ends in should start with, when it starts with more: a share of the largest of the others

@@ -44,7 +44,7 @@ impl Pass for BindRecipe {
             }
             let Facts { decay, group, frozen } = Facts::of(param, optimizer)?;
             let ParamRole::Weight(info) = &mut param.role else { continue };
-            let stamped = WeightInfo { decay, group, frozen, ..info.clone() };
+            let stamped = WeightInfo { decay, group, frozen: frozen || info.frozen, ..info.clone() };
             changed |= *info != stamped;
             *info = stamped;
         }
@@ -129,11 +129,13 @@ fn check_trained(entry: &Function, optimizer: &Optimizer) -> Result<()> {
         return Err(error.help("leave out less, or remove the group"));
     }
     if weights().next().is_some() && weights().all(|info| info.frozen) {
-        let frozen = optimizer.groups.iter().position(|group| group.frozen).unwrap_or_default();
         let error = Diagnostic::error(codes::RECIPE_CLASH, "every parameter is frozen, so that nothing is trained");
-        return Err(error
-            .key(format!("optimizer.group.{frozen}.frozen"))
-            .help("leave parameters out of the frozen groups"));
+        return Err(match optimizer.groups.iter().position(|group| group.frozen) {
+            Some(frozen) => error
+                .key(format!("optimizer.group.{frozen}.frozen"))
+                .help("leave parameters out of the frozen groups"),
+            None => error.help("declare what is to be trained as `param`, not as `buffer`"),
+        });
     }
     Ok(())
 }

@@ -14,6 +14,8 @@ __all__ = [
     "lecun_normal",
     "normal",
     "ones",
+    "orthogonal",
+    "range",
     "truncated_normal",
     "uniform",
     "zeros",
@@ -50,6 +52,19 @@ def truncated_normal(std: float) -> Init:
 def uniform(low: float, high: float) -> Init:
     """Samples that are equally likely from one number to the other."""
     return Init("uniform", (low, high))
+
+
+def range(start: float, step: float) -> Init:
+    """Numbers in equal steps along the last dimension, the same in all others."""
+    return Init("range", (start, step))
+
+
+def orthogonal(gain: float = 1.0) -> Init:
+    """A matrix of the first size by all others whose rows, or columns where there are fewer, are orthogonal and of the length `gain`.
+
+    It is made of normal samples (Saxe et al. 2014).
+    """
+    return Init("orthogonal", (gain,))
 
 
 def he_normal(fan_in: float) -> Init:

@@ -375,9 +375,11 @@ class Model:
 
     def param(self, name: str, shape: Shape, *, init: Init) -> Tensor:
         """A parameter in the element type of weights. The scopes around it prefix its name; full names differ."""
-        if not isinstance(init, Init):
-            raise TypeError(f"`init` is `{init!r}`, expected how it starts: `halite.normal(0.02)`, `halite.zeros`, `halite.ones`")
-        return Tensor(self, self._native.param(name, shape, (init.kind, [float(number) for number in init.numbers]), place()))
+        return Tensor(self, self._native.param(name, shape, _start(init), place()))
+
+    def buffer(self, name: str, shape: Shape, *, init: Init) -> Tensor:
+        """State that the model reads as a parameter and that no update changes. Checkpoints have it."""
+        return Tensor(self, self._native.buffer(name, shape, _start(init), place()))
 
     def output(self, name: str, value: Tensor) -> None:
         """Shows a tensor under a name: it becomes a result of the module `forward`."""
@@ -495,3 +497,10 @@ class BuiltModel:
 
     def __repr__(self) -> str:
         return f"<halite.BuiltModel {self.name}>"
+
+
+def _start(init: Init) -> tuple[str, list[float]]:
+    """How a parameter starts, for the native module."""
+    if not isinstance(init, Init):
+        raise TypeError(f"`init` is `{init!r}`, expected how it starts: `halite.normal(0.02)`, `halite.zeros`, `halite.ones`")
+    return init.kind, [float(number) for number in init.numbers]

@@ -1,9 +1,10 @@
 //! Elements that state starts with.
 
 use super::cut::{Cut, Run};
+use super::orthogonal::orthogonal;
 use crate::random::Stream;
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::{DType, HostTensor, Init, TRUNCATED_AT, rounding};
+use halite_tensor::{DType, HostTensor, Init, Shape, TRUNCATED_AT, rounding};
 
 /// Elements that one thread fills at a time.
 const CHUNK: usize = 1 << 16;
@@ -25,11 +26,15 @@ enum Values {
     Equal(Vec<u8>),
     /// Samples, with a stream for each tensor.
     Sampled(Vec<Stream>),
+    /// Those of each tensor as a whole: no element is known without the others.
+    Whole(Vec<Vec<f64>>),
+    /// Numbers in steps, with the last size of each tensor.
+    Ranged(Vec<usize>),
 }
 
 impl Filling {
-    /// A part of the buffer `name`, whose tensors have the samples of these names.
-    pub(super) fn part(self, name: &str, keys: &[String], cut: &Cut<'_>) -> Result<HostTensor> {
+    /// A part of the buffer `name`, whose tensors have these shapes and the samples of these names.
+    pub(super) fn part(self, name: &str, tensors: &[(String, Shape)], cut: &Cut<'_>) -> Result<HostTensor> {
         let Self { init, dtype, .. } = self;
         let shape = cut.shape();
         let mut bytes = zeros(name, shape.num_elements(), dtype.size())?;
@@ -40,7 +45,15 @@ impl Filling {
             Init::Constant(value) => equal(value),
             Init::Weight => return Err(Diagnostic::bug(format!("`{name}` starts as no weight"))),
             Init::Normal { .. } | Init::TruncatedNormal { .. } | Init::Uniform { .. } => {
-                Some(Values::Sampled(keys.iter().map(|key| Stream::new(self.seed, key)).collect()))
+                Some(Values::Sampled(tensors.iter().map(|(key, _)| Stream::new(self.seed, key)).collect()))
+            }
+            Init::Orthogonal { gain } => {
+                let whole = |(key, shape): &(String, Shape)| orthogonal(Stream::new(self.seed, key), shape, gain);
+                Some(Values::Whole(tensors.iter().map(whole).collect()))
+            }
+            Init::Range { .. } => {
+                let last = |(_, shape): &(String, Shape)| shape.last().copied().unwrap_or(1).max(1);
+                Some(Values::Ranged(tensors.iter().map(last).collect()))
             }
         };
         if let Some(values) = values {
@@ -87,10 +100,25 @@ impl Filling {
                 let mut samples = Samples::new(streams[tensor]);
                 for (index, element) in elements.enumerate() {
                     let sample = samples.at(self.init, run.first + index * run.step);
-                    write(self.dtype, element, rounding::round_to(self.through, sample));
+                    self.write(element, sample);
+                }
+            }
+            (Some(tensor), Values::Whole(whole)) => {
+                for (index, element) in elements.enumerate() {
+                    self.write(element, whole[tensor][run.first + index * run.step]);
+                }
+            }
+            (Some(tensor), Values::Ranged(last)) => {
+                let Init::Range { start, step } = self.init else { return };
+                for (index, element) in elements.enumerate() {
+                    self.write(element, start + step * ((run.first + index * run.step) % last[tensor]) as f64);
                 }
             }
         }
+    }
+
+    fn write(self, element: &mut [u8], value: f64) {
+        write(self.dtype, element, rounding::round_to(self.through, value));
     }
 }
 
@@ -111,7 +139,7 @@ impl Samples {
             Init::Normal { std } => std * self.normal(position),
             Init::TruncatedNormal { std } => std * self.truncated(position),
             Init::Uniform { low, high } => low + (high - low) * self.stream.unit(position as u64),
-            Init::Zeros | Init::Ones | Init::Constant(_) | Init::Weight => 0.0,
+            _ => 0.0,
         }
     }
 

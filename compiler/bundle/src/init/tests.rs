@@ -12,7 +12,7 @@ fn samples(dtype: DType, std: f64, seed: u64, count: usize, threads: usize) -> H
 
 fn samples_of(init: Init, dtype: DType, seed: u64, count: usize, threads: usize) -> HostTensor {
     Filling { init, dtype, through: DType::F64, seed, threads }
-        .part("w", &["w".to_owned()], &Cut::whole(&[count]))
+        .part("w", &[("w".to_owned(), [count].into())], &Cut::whole(&[count]))
         .unwrap()
 }
 
@@ -36,7 +36,7 @@ fn other_samples_have_their_moments_and_ends() {
         [(Init::Uniform { low: -0.5, high: 1.5 }, -0.5, 1.5), (Init::TruncatedNormal { std: 0.25 }, -0.5, 0.5)]
     {
         let values = samples_of(init, DType::F64, 11, count, 2).f64s();
-        let (mean, std) = init.moments().unwrap();
+        let (mean, std) = init.moments(&[count]).unwrap();
         let found = values.iter().sum::<f64>() / count as f64;
         let variance = values.iter().map(|value| (value - found).powi(2)).sum::<f64>() / count as f64;
         let bound = 6.0 * std / (count as f64).sqrt();

@@ -19,7 +19,7 @@ pub(super) fn check(module: &Module, source: &Source) -> Result<(), Diagnostics>
     let norms = sensitive(precision);
     let of = |function: &Function| {
         let insts = function.insts.iter().filter_map(|inst| norm(inst, &norms, &module.locs, &source.places));
-        insts.chain(function.params.iter().filter_map(|param| weight(param, precision.weight))).collect::<Vec<_>>()
+        insts.chain(function.params.iter().filter_map(|param| weight(function, param, precision.weight))).collect::<Vec<_>>()
     };
     let mut said = IndexSet::new();
     let mistakes = module.functions.iter().flat_map(of).filter(|mistake| said.insert(mistake.message().to_owned()));
@@ -48,9 +48,9 @@ fn norm(inst: &Inst, dtypes: &[DType], locs: &LocTable, places: &Places) -> Opti
     Some(error.help("choose a number that this type holds, or a wider `precision.sensitive`"))
 }
 
-fn weight(param: &Param, dtype: DType) -> Option<Diagnostic> {
+fn weight(function: &Function, param: &Param, dtype: DType) -> Option<Diagnostic> {
     let ParamRole::Weight(weight) = &param.role else { return None };
-    let (_, std) = weight.init.moments().filter(|_| weight.init.is_random())?;
+    let (_, std) = weight.init.moments(function.ty(param.value).shape()).filter(|_| weight.init.is_random())?;
     let told = turns_into(dtype, std)?;
     let message = format!("`{}` starts with the deviation {std:?}, which is {told} in `{dtype}`", param.name);
     Some(Diagnostic::error(codes::CONFIG_VALUE, message).help("choose a number that this type holds"))

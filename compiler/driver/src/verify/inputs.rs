@@ -94,8 +94,8 @@ fn starts_as<'a>(entry: &'a Function, param: &Param) -> Option<&'a Param> {
 fn real(role: &ParamRole, row: usize, stream: Stream, index: u64) -> f64 {
     let normal = stream.normal_pair(index)[0];
     match role {
-        ParamRole::Weight(info) => match info.init.moments().filter(|_| !info.init.is_random()) {
-            Some((mean, _)) => mean + 0.1 * normal,
+        ParamRole::Weight(info) => match info.init.constant() {
+            Some(value) => value + 0.1 * normal,
             None => normal / (row as f64).sqrt(),
         },
         ParamRole::State(StateSpec { init: Init::Constant(value), .. }) => *value,

@@ -39,6 +39,15 @@ impl ModelBuilder {
         Tensor::new(self, param)
     }
 
+    /// State that the model reads as a [parameter](Self::param) and that no update changes. Checkpoints have it.
+    ///
+    /// A mistake: as of a parameter.
+    #[track_caller]
+    pub fn buffer<'b>(&'b self, name: &str, shape: impl Into<Argument>, init: Init) -> Tensor<'b> {
+        let buffer = self.core.borrow_mut().buffer(name, shape.into(), init, &Location::caller().into());
+        Tensor::new(self, buffer)
+    }
+
     /// Shows a tensor of any type under a name: it becomes a result of the module `forward`.
     ///
     /// A mistake: a name that is [taken](Self::param) or is none, and one inside of a [`function`](Self::function).

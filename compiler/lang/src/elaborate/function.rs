@@ -235,7 +235,8 @@ impl Elaborator<'_, '_> {
         let init = self.init(param, locals);
         let ((shape, sizes), init) = (shape?, init?);
         let (ty, at) = (TensorType::new(self.ops.float, shape), self.declaration(param.name.span));
-        self.weight(Weight { name: param.name.name.clone(), ty, sizes, init }, at).map(Value::Tensor)
+        let (name, is_trained) = (param.name.name.clone(), param.is_trained);
+        self.weight(Weight { name, ty, sizes, init, is_trained }, at).map(Value::Tensor)
     }
 
     /// Takes a name for what is declared somewhere.

@@ -13,8 +13,8 @@ const RESULTS: &str = "end `main` with `return loss, count` as `cross_entropy` g
 impl Ops<'_> {
     /// Adds a weight: to the entry as what it is, to a function that is called as an argument, which its callers bind.
     pub(crate) fn weight(&mut self, weight: &Weight, is_entry: bool) -> Tensor {
-        let Weight { name, ty, sizes, init } = weight;
-        let info = || WeightInfo { dims: dim_names(ty, sizes), ..WeightInfo::new(*init) };
+        let Weight { name, ty, sizes, init, is_trained } = weight;
+        let info = || WeightInfo { dims: dim_names(ty, sizes), frozen: !is_trained, ..WeightInfo::new(*init) };
         let value = match is_entry {
             true => self.b.param(name.clone(), ty.clone(), ParamRole::Weight(info())),
             false => param(&mut self.b, name, ty.clone()),

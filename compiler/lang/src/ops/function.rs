@@ -52,6 +52,8 @@ pub(crate) struct Weight {
     /// What its dimensions are products of.
     pub(crate) sizes: Sizes,
     pub(crate) init: Init,
+    /// Whether updates change it.
+    pub(crate) is_trained: bool,
 }
 
 /// A weight that is declared while a function is written, `D` being where.

@@ -84,6 +84,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::function | Rule::word_fn => "`fn`",
         Rule::causal | Rule::word_causal => "`causal`",
         Rule::param | Rule::word_param => "`param`",
+        Rule::buffer | Rule::word_buffer => "`buffer`",
         Rule::for_loop | Rule::word_for => "`for`",
         Rule::branch => "`if`",
         Rule::arm => "a word or number",

@@ -2,7 +2,6 @@
 
 use super::moments::Moments;
 use halite_ir::{Def, Function, Inst, Op, ParamRole, Value};
-use halite_tensor::Init;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
@@ -12,8 +11,8 @@ use std::collections::BTreeMap;
 pub(super) struct Projection {
     /// The position of the weight among the parameters.
     pub(super) param: usize,
-    /// How it starts.
-    pub(super) init: Init,
+    /// The standard deviation that it starts with; `None` when it starts from no samples.
+    pub(super) std: Option<f64>,
     /// The number of products in each sum.
     pub(super) fan_in: usize,
     /// What its result is multiplied by on the way to the stream.
@@ -202,16 +201,19 @@ impl<'a> View<'a> {
             }
             _ => return None,
         };
-        let (param, init) = self.weight(weight)?;
-        self.weight(x).is_none().then_some(Projection { param, init, fan_in, factor: 1.0 })
+        let (param, std) = self.weight(weight)?;
+        self.weight(x).is_none().then_some(Projection { param, std, fan_in, factor: 1.0 })
     }
 
-    fn weight(&self, value: Value) -> Option<(usize, Init)> {
+    fn weight(&self, value: Value) -> Option<(usize, Option<f64>)> {
         let base = self.base[value.index()];
         let Def::Param(param) = self.function.values[base.index()].def else { return None };
         let param = param as usize;
         match &self.function.params[param].role {
-            ParamRole::Weight(info) => Some((param, info.init)),
+            ParamRole::Weight(info) => {
+                let moments = info.init.moments(self.function.ty(base).shape());
+                Some((param, moments.filter(|_| info.init.is_random()).map(|(_, std)| std)))
+            }
             _ => None,
         }
     }

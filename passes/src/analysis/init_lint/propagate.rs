@@ -15,14 +15,14 @@ use rustc_hash::FxHashMap;
 /// Operands are taken as independent and, under a nonlinear function, as normal. A norm makes them what its weight says.
 /// Attention averages values with the weights of a softmax over normal scores.
 pub(super) fn moments(infer: InferCx<'_>, function: &Function) -> Result<Vec<Option<Moments>>> {
-    let params: Vec<_> = function.params.iter().map(at_start).collect();
+    let params: Vec<_> = function.params.iter().map(|param| at_start(function, param)).collect();
     Estimate { infer, seen: FxHashMap::default() }.run(function, &params)
 }
 
 /// How a parameter starts.
-fn at_start(param: &Param) -> Option<Moments> {
+fn at_start(function: &Function, param: &Param) -> Option<Moments> {
     let ParamRole::Weight(info) = &param.role else { return None };
-    let (mean, std) = info.init.moments()?;
+    let (mean, std) = info.init.moments(function.ty(param.value).shape())?;
     Some(Moments { mean, var: std * std })
 }
 

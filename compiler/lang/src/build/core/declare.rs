@@ -46,13 +46,28 @@ impl Core {
 
     /// A parameter, in the element type of weights.
     pub fn param(&mut self, name: &str, shape: Argument, init: Init, caller: &Caller) -> Option<Handle> {
+        self.weight(name, shape, (init, true), caller)
+    }
+
+    /// A weight that is not trained.
+    pub fn buffer(&mut self, name: &str, shape: Argument, init: Init, caller: &Caller) -> Option<Handle> {
+        self.weight(name, shape, (init, false), caller)
+    }
+
+    fn weight(
+        &mut self,
+        name: &str,
+        shape: Argument,
+        (init, is_trained): (Init, bool),
+        caller: &Caller,
+    ) -> Option<Handle> {
         let full = self.state.full_name(name);
         let is_new = self.state.claim(name, &full, Named::Weight, caller);
         let shape = self.shape(shape, caller);
         let init = self.check_init(init, caller);
         let ((shape, sizes), init) = shape.zip(init).filter(|_| is_new)?;
         let ty = TensorType::new(self.float, shape);
-        let value = self.declare(Weight { name: name.into(), ty, sizes, init }, caller)?;
+        let value = self.declare(Weight { name: name.into(), ty, sizes, init, is_trained }, caller)?;
         Some(self.state.handle(value))
     }
 
