@@ -62,8 +62,7 @@ impl DataConfig {
     pub fn has_examples(&self) -> Result<bool> {
         let (examples, documents): (Vec<_>, Vec<_>) = self.sources.iter().partition(|source| source.has_examples());
         let ([example, ..], [document, ..]) = (&examples[..], &documents[..]) else { return Ok(documents.is_empty()) };
-        let message =
-            format!("source `{}` has examples, source `{}` has documents", example.name, document.name);
+        let message = format!("source `{}` has examples, source `{}` has documents", example.name, document.name);
         let error = Diagnostic::error(codes::RECIPE_RANGE, message).key("data.sources");
         Err(error.help("train on one kind, or make the documents examples, each with all inputs of the model"))
     }

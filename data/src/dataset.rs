@@ -52,10 +52,8 @@ impl Takes {
     pub fn width(&self) -> Result<usize> {
         self.width.ok_or_else(|| {
             let names: Vec<&str> = self.inputs.iter().map(|input| &*input.name).collect();
-            let message = format!(
-                "text gives sequences of tokens, the model takes {}",
-                halite_support::nearest::list(&names)
-            );
+            let message =
+                format!("text gives sequences of tokens, the model takes {}", halite_support::nearest::list(&names));
             Diagnostic::error(codes::MODULE, message)
                 .help("give examples as safetensors files, each with a tensor `[examples, ..]` for every input")
         })

@@ -1,6 +1,8 @@
 //! Examples in files: every one once in an epoch, in an order that follows from the seed, from anywhere on again.
 
-use halite_data::{DataConfig, Dataset, Documents, Input, Mixture, OnError, Packing, Rows, SourceConfig, open_examples};
+use halite_data::{
+    DataConfig, Dataset, Documents, Input, Mixture, OnError, Packing, Rows, SourceConfig, open_examples,
+};
 use halite_support::Result;
 use halite_tensor::DType;
 use safetensors::tensor::{Dtype, TensorView};
@@ -142,8 +144,14 @@ fn what_does_not_fit_is_refused_with_its_place() {
     let label = |values: [i64; 3]| ("label", Dtype::I64, vec![3], bytes(values.map(i64::to_le_bytes)));
     let cases: [(&Tensors<'_>, &str); 5] = [
         (std::slice::from_ref(&good), "has no tensor `label`, which the model takes"),
-        (&[good.clone(), ("label", Dtype::F32, vec![3], f32s(3))], "has `label` as f32[3], the model takes s32[examples]"),
-        (&[("x", Dtype::F32, vec![2, 3], f32s(6)), label([0; 3])], "has `x` as f32[2, 3], the model takes f32[examples, 2]"),
+        (
+            &[good.clone(), ("label", Dtype::F32, vec![3], f32s(3))],
+            "has `label` as f32[3], the model takes s32[examples]",
+        ),
+        (
+            &[("x", Dtype::F32, vec![2, 3], f32s(6)), label([0; 3])],
+            "has `x` as f32[2, 3], the model takes f32[examples, 2]",
+        ),
         (&[("x", Dtype::F32, vec![2, 2], f32s(4)), label([0; 3])], "has 2 examples of `x` and 3 of `label`"),
         (&[good.clone(), ("label", Dtype::I32, vec![], f32s(1))], "has a scalar `label`"),
     ];

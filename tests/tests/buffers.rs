@@ -27,12 +27,14 @@ const MODEL: &str = "model m {
 fn updates_leave_buffers_as_they_are() {
     for layout in [&["batch=4"][..], &["batch=2", "parallel.data=2", "parallel.zero=1"]] {
         let mut session = Session::new();
-        let settings: Vec<String> = ["optimizer.adamw.weight_decay=0.5"].iter().chain(layout).map(ToString::to_string).collect();
+        let settings: Vec<String> =
+            ["optimizer.adamw.weight_decay=0.5"].iter().chain(layout).map(ToString::to_string).collect();
         let source = expect(session.load_model("m", MODEL, &settings));
         let bundle = expect(session.compile(&source, &Default::default())).bundle;
         let names: Vec<&str> = bundle.manifest.saved().map(|buffer| buffer.name.as_str()).collect();
         assert_eq!(names, ["weight", "scale.steps", "m.weight", "v.weight", "step"], "a buffer has no moments");
-        let grads = bundle.module("m_grads").map(|module| module.outputs.iter().map(|port| port.name.clone()).collect());
+        let grads =
+            bundle.module("m_grads").map(|module| module.outputs.iter().map(|port| port.name.clone()).collect());
         let grads: Vec<String> = grads.unwrap_or_default();
         assert!(!grads.iter().any(|name| name.contains("steps")), "{grads:?}");
         let mut step = expect(TrainStep::load(xla::executor(), &bundle));

@@ -17,7 +17,8 @@ const COUNTS: [[usize; SEQUENCES]; 4] = [[6; SEQUENCES], [6; SEQUENCES], [0, 6, 
 fn compile(more: &[&str]) -> Bundle {
     let mut session = Session::new();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/reported.hal");
-    let settings: Vec<String> = ["precision=fp64", "optimizer.adamw.lr=0.3"].iter().chain(more).map(ToString::to_string).collect();
+    let settings: Vec<String> =
+        ["precision=fp64", "optimizer.adamw.lr=0.3"].iter().chain(more).map(ToString::to_string).collect();
     let source = expect(session.load(path, &settings));
     expect(session.compile(&source, &Default::default())).bundle
 }

@@ -159,7 +159,8 @@ fn rows(windows: &[&[i32]], rows: usize, width: usize) -> Rows {
 /// Tokens of a row.
 fn width(feed: &Feed) -> Result<usize> {
     feed.takes.width.ok_or_else(|| {
-        let error = Diagnostic::error(codes::MODULE, "the model takes no sequences of tokens, from which it could go on");
+        let error =
+            Diagnostic::error(codes::MODULE, "the model takes no sequences of tokens, from which it could go on");
         error.help("give a model that takes `s32[batch, seq + 1]`, as the built-in language models do")
     })
 }

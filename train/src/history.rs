@@ -1,7 +1,7 @@
 //! What was measured, step by step.
 
-use halite_support::{Diagnostic, Result, codes};
 use crate::metrics::Metrics;
+use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -150,7 +150,13 @@ mod tests {
             tokens: step * 8,
             metrics: [("loss".to_owned(), 0.1f32.into()), ("grad_norm".to_owned(), 2.0)].into_iter().collect(),
         };
-        let eval = |step| EvalRecord { step, data: String::new(), held_out_loss: 5.5, held_out_tokens: 64, metrics: IndexMap::new() };
+        let eval = |step| EvalRecord {
+            step,
+            data: String::new(),
+            held_out_loss: 5.5,
+            held_out_tokens: 64,
+            metrics: IndexMap::new(),
+        };
         let mut history = History { steps: vec![step(1), step(2)], evals: vec![eval(0), eval(2)] };
         let text = history.to_json_lines();
         assert_eq!(text.lines().count(), 4);

@@ -1,9 +1,9 @@
 //! One run under way: its step, its data and what it measured.
 
-use crate::metrics::Metrics;
 use super::programs::Programs;
 use super::rollback::Rollback;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep, divergence};
+use crate::metrics::Metrics;
 use halite_bundle::tensors::Tensors;
 use halite_data::{Dataset, Position, Skipped};
 use halite_support::{Diagnostic, Diagnostics, codes};

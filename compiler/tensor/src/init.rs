@@ -60,8 +60,7 @@ pub enum Init {
 
 impl Init {
     /// The forms that texts have, for messages; [`Weight`](Self::Weight) is one of state alone.
-    pub const FORMS: &'static str =
-        "`zeros`, `ones`, `constant(value)`, `normal(std)`, `truncated_normal(std)`, `uniform(low, high)`, \
+    pub const FORMS: &'static str = "`zeros`, `ones`, `constant(value)`, `normal(std)`, `truncated_normal(std)`, `uniform(low, high)`, \
          `range(start, step)` or `orthogonal(gain)`";
 
     /// What texts write: a word, and the numbers that follow it in brackets.

@@ -86,7 +86,8 @@ impl File {
             let column = column(input, info, 8 + length);
             let (column, count) = column.map_err(|what| fault(what).help("write the tensor as the model takes it"))?;
             if at > 0 && count != file.count {
-                let what = format!("has {} examples of `{}` and {count} of `{}`", file.count, inputs[0].name, input.name);
+                let what =
+                    format!("has {} examples of `{}` and {count} of `{}`", file.count, inputs[0].name, input.name);
                 return Err(fault(what).help("give every tensor the same first size"));
             }
             file.count = count;
@@ -105,7 +106,8 @@ impl File {
         let read = self.file.read_exact_at(&mut values, start + example * bytes as u64);
         read.map_err(|error| cannot("read", &self.origin.path, &error))?;
         let refuse = |what: String| {
-            let message = format!("example {example} of `{}` has {what} in `{}`", self.origin.path.display(), input.name);
+            let message =
+                format!("example {example} of `{}` has {what} in `{}`", self.origin.path.display(), input.name);
             Err(Diagnostic::error(codes::DATA, message).help(format!("write what fits into `{}`", input.dtype)))
         };
         match stored {

@@ -131,9 +131,9 @@ fn check_trained(entry: &Function, optimizer: &Optimizer) -> Result<()> {
     if weights().next().is_some() && weights().all(|info| info.frozen) {
         let error = Diagnostic::error(codes::RECIPE_CLASH, "every parameter is frozen, so that nothing is trained");
         return Err(match optimizer.groups.iter().position(|group| group.frozen) {
-            Some(frozen) => error
-                .key(format!("optimizer.group.{frozen}.frozen"))
-                .help("leave parameters out of the frozen groups"),
+            Some(frozen) => {
+                error.key(format!("optimizer.group.{frozen}.frozen")).help("leave parameters out of the frozen groups")
+            }
             None => error.help("declare what is to be trained as `param`, not as `buffer`"),
         });
     }

@@ -130,7 +130,8 @@ mod tests {
     /// A history in which the gradient rises at update 200 and the loss falls below the held-out loss at once after 300.
     fn history() -> History {
         let at = |number| step(number, if number > 300 { 1.0 } else { 3.0 }, if number > 200 { 5.0 } else { 1.0 });
-        let eval = |step| EvalRecord { step, data: String::new(), held_out_loss: 3.0, held_out_tokens: 1, metrics: [].into() };
+        let eval =
+            |step| EvalRecord { step, data: String::new(), held_out_loss: 3.0, held_out_tokens: 1, metrics: [].into() };
         History { steps: (1..=400).map(at).collect(), evals: (0..=4).map(|index| eval(index * 100)).collect() }
     }
 

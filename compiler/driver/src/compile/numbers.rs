@@ -19,7 +19,9 @@ pub(super) fn check(module: &Module, source: &Source) -> Result<(), Diagnostics>
     let norms = sensitive(precision);
     let of = |function: &Function| {
         let insts = function.insts.iter().filter_map(|inst| norm(inst, &norms, &module.locs, &source.places));
-        insts.chain(function.params.iter().filter_map(|param| weight(function, param, precision.weight))).collect::<Vec<_>>()
+        insts
+            .chain(function.params.iter().filter_map(|param| weight(function, param, precision.weight)))
+            .collect::<Vec<_>>()
     };
     let mut said = IndexSet::new();
     let mistakes = module.functions.iter().flat_map(of).filter(|mistake| said.insert(mistake.message().to_owned()));

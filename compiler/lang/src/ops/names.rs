@@ -99,7 +99,9 @@ fn taken(name: &str, named: Named, other: Named, place: Place<'_>) -> Diagnostic
             "run each declaration in a scope of its own: `f(x) as name`, or `as name.{i}` in a loop",
         ),
         (Named::Batch, Named::Batch) => (format!("`{name}` is defined twice"), "rename one of the two"),
-        (Named::Output | Named::Metric, Named::Output | Named::Metric) => (format!("there is a result named `{name}` already"), "choose another name"),
+        (Named::Output | Named::Metric, Named::Output | Named::Metric) => {
+            (format!("there is a result named `{name}` already"), "choose another name")
+        }
         _ => {
             let message = format!("{} `{name}` has the name of {} {}", named.word(), other.article(), other.word());
             (message, rename(named))

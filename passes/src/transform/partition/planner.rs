@@ -267,7 +267,9 @@ impl<'a> Planner<'a> {
         match role {
             ResultRole::State(name) | ResultRole::Gradient(name) => self.given.state.get(&**name).cloned(),
             ResultRole::Value | ResultRole::Probe | ResultRole::Residual => None,
-            ResultRole::Metric | ResultRole::Finite | ResultRole::Scale(_) => Some(Place::of(Sharding::replicated(rank))),
+            ResultRole::Metric | ResultRole::Finite | ResultRole::Scale(_) => {
+                Some(Place::of(Sharding::replicated(rank)))
+            }
             role => role.is_sum().then(|| Place::of(Sharding::replicated(rank))),
         }
         .filter(|_| self.is_entry())
