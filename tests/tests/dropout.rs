@@ -206,8 +206,10 @@ fn forward_and_eval_are_those_of_the_model_without() {
     let llama = [&small[..], &["heads=4", "kv_heads=2", "ffn=12"]].concat();
     let gpt2 = [&small[..], &["heads=2", "positions=3"]].concat();
     let of_gpt2 = ["attn_dropout=0.3", "resid_dropout=0.3", "embd_dropout=0.3"];
+    let bert = [&gpt2[..], &["seq=3"]].concat();
     let models = [
         ("tests/data/dropout.hal", &["precision=mixed"][..], &["rate=0.4"][..]),
+        ("models/bert.hal", &bert, &["hidden_dropout=0.3", "attention_dropout=0.3"]),
         ("models/gpt2.hal", &gpt2, &of_gpt2),
         ("models/llama.hal", &llama, &["attention_dropout=0.3"]),
         ("models/llama3.hal", &llama, &["attention_dropout=0.3"]),
