@@ -147,7 +147,12 @@ fn load_from(session: &mut Session, input: &str, settings: &[&str]) -> Source {
 
 /// So many sequences of tokens that every vocabulary here has.
 fn tokens(rows: usize) -> HostTensor {
-    HostTensor::from_ints(DType::S32, [rows, 4], (0..rows as i128 * 4).map(|at| at * 3 % 7))
+    ids(&[rows, 4])
+}
+
+/// Tokens that every vocabulary here has.
+fn ids(shape: &[usize]) -> HostTensor {
+    HostTensor::from_ints(DType::S32, shape, (0..shape.iter().product::<usize>() as i128).map(|at| at * 3 % 7))
 }
 
 #[test]
@@ -194,7 +199,9 @@ fn run(bundle: &Bundle, role: &ModuleRole) -> Tensors {
     let entry = bundle.module_with_role(role).expect("it is compiled");
     let module = LoadedModule::load(xla::client(), bundle, entry).expect("it is sound");
     let mut inputs = stored_state(bundle, 5);
-    inputs.insert("tokens".to_owned(), tokens(2));
+    for port in entry.inputs.iter().filter(|port| ["tokens", "labels"].contains(&port.name.as_str())) {
+        inputs.insert(port.name.clone(), ids(&port.shape));
+    }
     inputs.retain(|name, _| entry.inputs.iter().any(|port| port.name == *name));
     expect(module.run(xla::client(), inputs))
 }
