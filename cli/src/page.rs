@@ -69,8 +69,13 @@ mod tests {
             let metrics = metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
             StepRecord { step, tokens: step * 512, metrics }
         };
-        let eval =
-            |step| EvalRecord { step, data: String::new(), held_out_loss: curve(step) + 0.15, held_out_tokens: 1 };
+        let eval = |step| EvalRecord {
+            step,
+            data: String::new(),
+            held_out_loss: curve(step) + 0.15,
+            held_out_tokens: 1,
+            metrics: [].into(),
+        };
         History {
             steps: (1..=updates).map(step).collect(),
             evals: (0..=updates / 50).map(|at| eval(at * 50)).collect(),

@@ -13,7 +13,7 @@ macro_rules! entries {
     };
 }
 
-const MODELS: &[Entry] = entries!("", ".hal", ["gpt2", "llama", "llama3", "mistral", "qwen2"]);
+const MODELS: &[Entry] = entries!("", ".hal", ["bert", "gpt2", "llama", "llama3", "mistral", "qwen2"]);
 
 const PRESETS: &[Entry] = entries!("presets/", ".toml", ["hlat-70b", "hlat-7b", "hlat-7b-paper", "tiny"]);
 

@@ -20,7 +20,7 @@ import safetensors
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 HERE = Path(__file__).parent
@@ -37,6 +37,11 @@ SCALED = {
 GPT2 = {
     "vocab_size": 48, "n_embd": 24, "n_layer": 2, "n_head": 4, "n_positions": 24, "initializer_range": 0.2,
     "attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0,
+}
+BERT = {
+    "vocab_size": 48, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40,
+    "max_position_embeddings": 24, "type_vocab_size": 3, "initializer_range": 0.2, "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
 }
 # Major version of Transformers, model type, config, element type of the file, size of a shard, and what must change the
 # logits when it is taken away.
@@ -63,13 +68,20 @@ CASES = {
         {"sliding_window": 5},
     ),
     "gpt2_inner": (5, "gpt2", GPT2 | {"n_inner": 40}, torch.bfloat16, "1MB", {}),
+    "bert": (4, "bert", BERT, torch.float32, "1MB", {"hidden_act": "relu"}),
+    "bert_silu": (5, "bert", BERT | {"hidden_act": "silu"}, torch.bfloat16, "1MB", {"hidden_act": "gelu"}),
 }
 
 
 def build(model_type, config):
     """A model in evaluation mode whose attention is written out."""
     config = CONFIG_MAPPING[model_type](**config)
-    return AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+    return head(config).from_config(config, attn_implementation="eager").eval()
+
+
+def head(config):
+    """What predicts tokens: those that are masked, in an encoder, or the next ones."""
+    return AutoModelForMaskedLM if config.model_type == "bert" else AutoModelForCausalLM
 
 
 def randomize(model, dtype):
@@ -81,9 +93,55 @@ def randomize(model, dtype):
             parameter.copy_(parameter.to(dtype).float())
 
 
-def logits(model, tokens):
+def expect(model, vocab):
+    """What a model is fed, and what it computes of it."""
+    if model.config.model_type == "bert":
+        return expect_masked(model, vocab)
+    tokens = torch.randint(0, vocab, (BATCH, SEQ + 1), dtype=torch.int32)
     with torch.no_grad():
-        return model(tokens[:, :-1].long()).logits.contiguous()
+        return {"tokens": tokens, "logits": model(tokens[:, :-1].long()).logits.contiguous()}
+
+
+def expect_masked(model, vocab):
+    """What an encoder computes of tokens alone, of tokens of several types with padding and labels, and of packed documents."""
+    tokens = torch.randint(0, vocab, (BATCH, SEQ), dtype=torch.int32)
+    token_types = torch.randint(0, model.config.type_vocab_size, (BATCH, SEQ), dtype=torch.int32)
+    mask = torch.ones(BATCH, SEQ, dtype=torch.int32)
+    mask[1, SEQ - 5 :] = 0
+    labels = torch.randint(0, vocab, (BATCH, SEQ), dtype=torch.int32)
+    labels[(torch.arange(SEQ) % 3 != 1).expand(BATCH, SEQ) | (mask == 0)] = -100
+    segments, positions = documents([[7, 9], [3, 4, 6]])
+    fed = {"attention_mask": mask, "token_type_ids": token_types, "labels": labels}
+    with torch.no_grad():
+        plain = model(tokens.long()).logits
+        padded = model(tokens.long(), **{name: tensor.long() for name, tensor in fed.items()})
+        packed = model(tokens.long(), attention_mask=within(segments), position_ids=positions.long()).logits
+    for other in (padded.logits, packed):
+        assert (other - plain).abs().amax((1, 2)).min() > 1e-2, "what else is fed changes nothing"
+    fed |= {"tokens": tokens, "segments": segments, "position_ids": positions}
+    logits = {"logits": plain, "padded_logits": padded.logits, "packed_logits": packed}
+    return fed | {name: tensor.contiguous() for name, tensor in logits.items()} | {"padded_loss": padded.loss}
+
+
+def within(segments):
+    """A mask of attention within documents, as this version of Transformers takes it."""
+    together = segments[:, :, None] == segments[:, None, :]
+    if MAJOR == 4:
+        return together.long()
+    return torch.where(together, 0.0, torch.finfo(torch.float32).min)[:, None]
+
+
+def documents(lengths):
+    """For documents of these lengths in each row the number of each token's, 0 in padding, and its position in it."""
+    segments = torch.zeros(BATCH, SEQ, dtype=torch.int32)
+    positions = torch.zeros(BATCH, SEQ, dtype=torch.int32)
+    for row, of_row in enumerate(lengths):
+        start = 0
+        for number, length in enumerate(of_row, start=1):
+            segments[row, start : start + length] = number
+            positions[row, start : start + length] = torch.arange(length, dtype=torch.int32)
+            start += length
+    return segments, positions
 
 
 def write_case(folder, name, seed):
@@ -92,26 +150,29 @@ def write_case(folder, name, seed):
     torch.manual_seed(seed)
     model = build(model_type, config)
     randomize(model, dtype)
-    tokens = torch.randint(0, config["vocab_size"], (BATCH, SEQ + 1), dtype=torch.int32)
-    expected = logits(model, tokens)
+    state = torch.get_rng_state()
+    expected = expect(model, config["vocab_size"])
     if without:
         other = build(model_type, config | without)
         other.load_state_dict(model.state_dict())
-        assert (logits(other, tokens) - expected).abs().max() > 1e-2, f"{name}: {without} changes nothing"
+        torch.set_rng_state(state)
+        changed = expect(other, config["vocab_size"])["logits"]
+        assert (changed - expected["logits"]).abs().max() > 1e-2, f"{name}: {without} changes nothing"
     folder.mkdir(parents=True, exist_ok=True)
     model.to(dtype).save_pretrained(folder, max_shard_size=shard)
-    (folder / "generation_config.json").unlink()
-    save_file({"tokens": tokens, "logits": expected}, folder / "expected.safetensors")
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    save_file(expected, folder / "expected.safetensors")
     for path in folder.iterdir():
         path.chmod(0o644)
-    return expected
+    return expected["logits"]
 
 
 def parameters(path):
     """Names and shapes of a published config's parameters, those of layers once with `*`, and how many elements."""
     config = json.loads(path.read_text())
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(CONFIG_MAPPING[config["model_type"]].from_dict(config))
+        config = CONFIG_MAPPING[config["model_type"]].from_dict(config)
+        model = head(config).from_config(config)
     shapes = {name: list(parameter.shape) for name, parameter in model.named_parameters()}
     layers = 1 + max(int(number) for name in shapes for number in re.findall(r"\.(\d+)\.", name))
     patterns = {}

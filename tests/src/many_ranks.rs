@@ -5,12 +5,13 @@ use crate::meshes::{Loaded, Ranks, STEP, settings};
 use halite_ir::Module;
 
 /// Models with sizes of their own, and the names of their sizes that follow from those of [`Case`].
-const FAMILIES: [(&str, bool, &[&str]); 6] = [
+const FAMILIES: [(&str, bool, &[&str]); 7] = [
     ("tiny", true, &["layers=1", "vocab=256", "ffn=1024", "seq=64"]),
     ("llama3.hal", true, &["layers=1", "vocab=256", "ffn=1024", "seq=64"]),
     ("qwen2.hal", true, &["layers=1", "vocab=256", "ffn=1024", "seq=64", "tied=true"]),
     ("mistral.hal", true, &["layers=1", "vocab=256", "ffn=1024", "seq=64", "window=4"]),
     ("gpt2.hal", false, &["layers=1", "vocab=256", "positions=64", "seq=64"]),
+    ("bert.hal", false, &["layers=1", "vocab=256", "positions=64", "seq=64", "typed=true", "padded=true"]),
     ("../tests/data/mixtral.hal", true, &["layers=1", "vocab=256", "ffn=256", "experts=4", "seq=64"]),
 ];
 

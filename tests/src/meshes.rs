@@ -26,8 +26,9 @@ pub const STEP: &str = "bind-recipe, (cse, simplify, fold-constant, dce)*, fold-
 pub const CLIP: f64 = 0.001;
 
 /// Models: with as many key heads as heads, with fewer key heads than ranks, with a merged projection, with biases and tied weights, with a window,
-/// with dropout, with documents packed into rows. Each has as many heads as the most ranks along `tensor`.
-pub const MODELS: [Model; 8] = [
+/// with dropout, with documents packed into rows, and encoders with padding and with packed documents. Each has as many heads as the most ranks
+/// along `tensor`.
+pub const MODELS: [Model; 10] = [
     ("tiny", &["layers=2", "hidden=16", "heads=8", "kv_heads=8", "ffn=24", "vocab=32", "seq=8"]),
     ("tiny", &["layers=2", "hidden=16", "heads=8", "kv_heads=2", "ffn=24", "vocab=32", "seq=8"]),
     ("gpt2.hal", &["layers=2", "hidden=16", "heads=8", "positions=8", "vocab=32", "seq=8"]),
@@ -48,6 +49,24 @@ pub const MODELS: [Model; 8] = [
     ),
     ("tiny", &["layers=1", "hidden=16", "heads=8", "kv_heads=4", "ffn=24", "vocab=32", "seq=8", "packed=true"]),
     ("gpt2.hal", &["layers=1", "hidden=16", "heads=8", "positions=8", "vocab=32", "seq=8", "packed=true"]),
+    (
+        "bert.hal",
+        &["layers=2", "hidden=16", "heads=8", "positions=8", "vocab=32", "seq=8", "typed=true", "padded=true"],
+    ),
+    (
+        "bert.hal",
+        &[
+            "layers=1",
+            "hidden=16",
+            "heads=8",
+            "positions=8",
+            "vocab=32",
+            "seq=8",
+            "packed=true",
+            "attention_dropout=0.2",
+            "hidden_dropout=0.1",
+        ],
+    ),
 ];
 
 /// Models of `tests/data` whose dimensions no family names, several of which are fed more than tokens.
@@ -68,8 +87,8 @@ pub const OTHER_MODELS: [Model; 10] = [
 ];
 
 /// Both.
-pub const ALL_MODELS: [Model; 18] = {
-    let mut all = [MODELS[0]; 18];
+pub const ALL_MODELS: [Model; 20] = {
+    let mut all = [MODELS[0]; 20];
     let mut at = 0;
     while at < all.len() {
         all[at] = if at < MODELS.len() { MODELS[at] } else { OTHER_MODELS[at - MODELS.len()] };

@@ -4,7 +4,7 @@ use crate::numeric::uniform;
 use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_tensor::{HostTensor, Init};
 
-/// Inputs for the first run of an entry: tokens below `vocab`, documents of several tokens with padding behind them, weights
+/// Inputs for the first run of an entry: tokens below `vocab`, two types of them, documents of several tokens with padding behind them, weights
 /// that are away from where they would start, empty slots, what is declared.
 pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
     let input = |(at, param): (usize, &Param)| {
@@ -22,6 +22,8 @@ pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
                 let number = |at: usize| match &*param.name {
                     "segments" => document(at / row, at % row, row),
                     "position_ids" => at % row % DOCUMENT,
+                    "attention_mask" => document(at / row, at % row, row).min(1),
+                    "token_type_ids" => at / DOCUMENT % 2,
                     _ => at * 37 % vocab,
                 };
                 HostTensor::from_ints(dtype, shape.clone(), (0..shape.num_elements()).map(|at| number(at) as i128))

@@ -147,7 +147,12 @@ fn load_from(session: &mut Session, input: &str, settings: &[&str]) -> Source {
 
 /// So many sequences of tokens that every vocabulary here has.
 fn tokens(rows: usize) -> HostTensor {
-    HostTensor::from_ints(DType::S32, [rows, 4], (0..rows as i128 * 4).map(|at| at * 3 % 7))
+    ids(&[rows, 4])
+}
+
+/// Tokens that every vocabulary here has.
+fn ids(shape: &[usize]) -> HostTensor {
+    HostTensor::from_ints(DType::S32, shape, (0..shape.iter().product::<usize>() as i128).map(|at| at * 3 % 7))
 }
 
 #[test]
@@ -194,7 +199,9 @@ fn run(bundle: &Bundle, role: &ModuleRole) -> Tensors {
     let entry = bundle.module_with_role(role).expect("it is compiled");
     let module = LoadedModule::load(xla::client(), bundle, entry).expect("it is sound");
     let mut inputs = stored_state(bundle, 5);
-    inputs.insert("tokens".to_owned(), tokens(2));
+    for port in entry.inputs.iter().filter(|port| ["tokens", "labels"].contains(&port.name.as_str())) {
+        inputs.insert(port.name.clone(), ids(&port.shape));
+    }
     inputs.retain(|name, _| entry.inputs.iter().any(|port| port.name == *name));
     expect(module.run(xla::client(), inputs))
 }
@@ -206,8 +213,10 @@ fn forward_and_eval_are_those_of_the_model_without() {
     let llama = [&small[..], &["heads=4", "kv_heads=2", "ffn=12"]].concat();
     let gpt2 = [&small[..], &["heads=2", "positions=3"]].concat();
     let of_gpt2 = ["attn_dropout=0.3", "resid_dropout=0.3", "embd_dropout=0.3"];
+    let bert = [&gpt2[..], &["seq=3"]].concat();
     let models = [
         ("tests/data/dropout.hal", &["precision=mixed"][..], &["rate=0.4"][..]),
+        ("models/bert.hal", &bert, &["hidden_dropout=0.3", "attention_dropout=0.3"]),
         ("models/gpt2.hal", &gpt2, &of_gpt2),
         ("models/llama.hal", &llama, &["attention_dropout=0.3"]),
         ("models/llama3.hal", &llama, &["attention_dropout=0.3"]),

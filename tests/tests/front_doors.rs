@@ -84,8 +84,20 @@ fn models() -> Vec<Model> {
     let gpt2 = ModelChoice::new("gpt2").with("vocab", 48).with("hidden", 24).with("layers", 2).with("heads", 4);
     let gpt2 = gpt2.with("ffn", 56).with("positions", 20).with("eps", 1e-4).with("init_std", 0.03);
     let gpt2 = gpt2.with("attn_dropout", 0.15).with("resid_dropout", 0.2).with("embd_dropout", 0.3);
+    let bert = ModelChoice::new("bert").with("vocab", 48).with("hidden", 24).with("layers", 2).with("heads", 4);
+    let bert = bert.with("ffn", 56).with("positions", 20).with("types", 3).with("eps", 1e-4).with("init_std", 0.03);
+    let bert = bert.with("act", "relu").with("hidden_dropout", 0.2).with("attention_dropout", 0.15);
     let both = |settings, config| Model { settings, config, built: None };
     vec![
+        both(
+            bert,
+            json!({
+                "model_type": "bert", "vocab_size": 48, "hidden_size": 24, "num_hidden_layers": 2,
+                "num_attention_heads": 4, "intermediate_size": 56, "max_position_embeddings": 20, "type_vocab_size": 3,
+                "layer_norm_eps": 1e-4, "initializer_range": 0.03, "hidden_act": "relu", "hidden_dropout_prob": 0.2,
+                "attention_probs_dropout_prob": 0.15,
+            }),
+        ),
         both(
             sizes("llama").with("attention_dropout", 0.2),
             config("llama", json!({"rope_theta": 700.0, "attention_dropout": 0.2})),

@@ -19,11 +19,12 @@ use std::cell::OnceCell;
 type Model = (&'static str, &'static [&'static str]);
 
 /// Models with functions that are called several times: weights beside each other, biases, tied and grouped ones.
-const MODELS: [Model; 4] = [
+const MODELS: [Model; 5] = [
     ("tiny", &["layers=3", "hidden=16", "heads=4", "kv_heads=4", "ffn=24", "vocab=29", "seq=8", "batch=2"]),
     ("tiny", &["layers=3", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "vocab=29", "seq=8", "batch=2"]),
     ("gpt2.hal", &["layers=2", "hidden=16", "heads=4", "positions=8", "vocab=29", "seq=8", "batch=2"]),
     ("qwen2.hal", &["layers=3", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "vocab=29", "seq=8", "batch=2"]),
+    ("bert.hal", &["layers=2", "hidden=16", "heads=4", "positions=8", "vocab=29", "seq=8", "batch=2", "padded=true"]),
 ];
 
 /// Passes that work on functions, in the order in which they run.

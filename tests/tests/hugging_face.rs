@@ -23,6 +23,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+#[path = "hugging_face/encoder.rs"]
+mod encoder;
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("hugging_face")
 }
@@ -78,7 +81,13 @@ impl Published {
 /// parameters), `meta-llama/Llama-3.1-8B` (16,060,522,496), `mistralai/Mistral-7B-v0.1` (14,483,464,192) and `Qwen/Qwen2.5-7B`
 /// (15,231,233,024). GPT-2 is the model of 124M parameters of the document `openai-community/gpt2`; it is counted from the
 /// sizes of its `config.json`: tokens and positions, 12 blocks of 12 h^2 + 13 h, and the last norm, where h is 768.
-const PUBLISHED: [(&str, u64); 5] = [
+/// BERT is counted so too: tokens, positions and types, 12 blocks of 12 h^2 + 13 h, the norm before them, and a head of h^2 + 3 h and a bias for
+/// each token.
+const PUBLISHED: [(&str, u64); 6] = [
+    (
+        "bert-base-uncased",
+        (30_522 + 512 + 2 + 2) * 768 + 12 * (12 * 768 * 768 + 13 * 768) + 768 * 768 + 3 * 768 + 30_522,
+    ),
     ("gpt2", (50_257 + 1024) * 768 + 12 * (12 * 768 * 768 + 13 * 768) + 2 * 768),
     ("llama-2-7b", 13_476_835_328 / 2 - 32 * 64),
     ("llama-3.1-8b", 16_060_522_496 / 2),
@@ -121,19 +130,32 @@ fn compile_fixture(case: &str, role: ModuleRole) -> Compiled {
     compile(&fixture(case).join("config.json").display().to_string(), &SETTINGS, &[role])
 }
 
-fn assert_logits(case: &str) {
-    let expected = tensors::read(&fixture(case).join("expected.safetensors")).expect("the file is in the repository");
-    let compiled = compile_fixture(case, ModuleRole::FORWARD);
-    let manifest = &compiled.bundle.manifest;
-    let (mut inputs, _) = weights(case, manifest);
-    inputs.insert("tokens".to_owned(), expected["tokens"].clone());
-    let entry = compiled.bundle.module_with_role(&ModuleRole::FORWARD).expect("it was asked for");
+fn expected(case: &str) -> Tensors {
+    tensors::read(&fixture(case).join("expected.safetensors")).expect("the file is in the repository")
+}
+
+/// What a module of a fixture computes of what is fed.
+fn outputs(case: &str, role: &ModuleRole, overrides: &[&str], fed: &Tensors) -> Tensors {
+    let input = fixture(case).join("config.json").display().to_string();
+    let compiled = compile(&input, &[&SETTINGS, overrides].concat(), std::slice::from_ref(role));
+    let (mut inputs, _) = weights(case, &compiled.bundle.manifest);
+    inputs.extend(fed.clone());
+    let entry = compiled.bundle.module_with_role(role).expect("it was asked for");
     let module = LoadedModule::load(xla::client(), &compiled.bundle, entry).unwrap_or_else(|error| panic!("{error}"));
     inputs.retain(|name, _| module.entry().inputs.iter().any(|port| port.name == *name));
-    let outputs = module.run(xla::client(), inputs).unwrap_or_else(|errors| panic!("{errors:?}"));
-    let apart = difference(&outputs["logits"], &expected["logits"]);
-    println!("{case}: logits are off by {:e}, at most {:.2}", apart.max_abs, apart.scale);
-    assert!(apart.max_abs <= HUGGING_FACE_LOGITS, "{case}: the logits are off by {:e}", apart.max_abs);
+    module.run(xla::client(), inputs).unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+fn assert_logits_with(case: &str, overrides: &[&str], name: &str) {
+    let expected = expected(case);
+    let outputs = outputs(case, &ModuleRole::FORWARD, overrides, &expected);
+    let apart = difference(&outputs["logits"], &expected[name]);
+    println!("{case}: {name} are off by {:e}, at most {:.2}", apart.max_abs, apart.scale);
+    assert!(apart.max_abs <= HUGGING_FACE_LOGITS, "{case}: {name} are off by {:e}", apart.max_abs);
+}
+
+fn assert_logits(case: &str) {
+    assert_logits_with(case, &[], "logits");
 }
 
 /// Through the training step's layout, where projections are merged, and files of at most 8 kB.
@@ -167,7 +189,7 @@ macro_rules! cases {
     )*};
 }
 
-cases!(gpt2, gpt2_inner, llama, llama3, llama3_table, llama_linear, mistral, mistral_tied, qwen2);
+cases!(bert, bert_silu, gpt2, gpt2_inner, llama, llama3, llama3_table, llama_linear, mistral, mistral_tied, qwen2);
 
 /// The defaults of the definitions are the published models, but for what the later of two models shares with the earlier, and
 /// for dropout, which is off.
@@ -182,6 +204,7 @@ fn definitions_are_the_published_models() {
             "gpt2",
             ModelChoice::new("gpt2").with("attn_dropout", 0.1).with("resid_dropout", 0.1).with("embd_dropout", 0.1),
         ),
+        ("bert-base-uncased", ModelChoice::new("bert").with("hidden_dropout", 0.1).with("attention_dropout", 0.1)),
     ] {
         let resolved = |choice: ModelChoice| {
             let mut session = Session::new();
@@ -397,13 +420,18 @@ fn older_names_are_adopted() {
 /// A file whose writer kept the output projection of the two names that a tied table has.
 #[test]
 fn a_tied_output_projection_is_the_embedding() {
-    for (case, table) in [("gpt2", "transformer.wte.weight"), ("mistral_tied", "model.embed_tokens.weight")] {
+    for (case, table, output) in [
+        ("gpt2", "transformer.wte.weight", "lm_head.weight"),
+        ("mistral_tied", "model.embed_tokens.weight", "lm_head.weight"),
+        ("bert", "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"),
+        ("bert", "cls.predictions.bias", "cls.predictions.decoder.bias"),
+    ] {
         let compiled = compile_fixture(case, ModuleRole::TRAIN_STEP);
         let manifest = &compiled.bundle.manifest;
         let (_, checkpoint) = weights(case, manifest);
         let mut renamed = checkpoint.clone();
         let tensor = renamed.shift_remove(table).expect("it is a weight");
-        renamed.insert("lm_head.weight".to_owned(), tensor);
+        renamed.insert(output.to_owned(), tensor);
         let mut adopted = adopt(manifest, renamed).unwrap_or_else(|error| panic!("{error}"));
         adopted.sort_keys();
         assert_eq!(adopted, checkpoint);

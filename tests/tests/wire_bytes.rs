@@ -62,7 +62,7 @@ const LLAMA: Family =
     Family { model: "tiny", sizes: &["kv_heads=8"], sharded: GATED + 2.0 * VOCAB * HIDDEN, whole: 0.0 };
 
 /// One of each kind of block, with and without a tied embedding, and with positions that are learned.
-const FAMILIES: [Family; 4] = [
+const FAMILIES: [Family; 5] = [
     LLAMA,
     Family {
         model: "mistral.hal",
@@ -76,6 +76,12 @@ const FAMILIES: [Family; 4] = [
         sizes: &["positions=256"],
         sharded: LAYERS * (4.0 * HIDDEN * HIDDEN + 2.0 * HIDDEN * FFN) + VOCAB * HIDDEN,
         whole: 256.0 * HIDDEN,
+    },
+    Family {
+        model: "bert.hal",
+        sizes: &["positions=256", "typed=true", "padded=true"],
+        sharded: LAYERS * (4.0 * HIDDEN * HIDDEN + 2.0 * HIDDEN * FFN) + VOCAB * HIDDEN,
+        whole: (256.0 + 2.0 + HIDDEN) * HIDDEN,
     },
 ];
 

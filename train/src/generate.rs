@@ -11,6 +11,7 @@ use halite_bundle::{Bundle, ModuleEntry, ModuleRole, Stream};
 use halite_data::Rows;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_tensor::DType;
 use std::sync::Arc;
 
 /// The output of a forward module that predicts tokens: floats `[batch, seq, vocab]`.
@@ -74,7 +75,8 @@ impl Generator {
         bundle: &Bundle,
         state: Tensors,
     ) -> std::result::Result<Self, Diagnostics> {
-        let (feed, vocabulary) = (Feed::of_batch(bundle)?, Self::vocabulary(bundle)?);
+        let vocabulary = Self::vocabulary(bundle)?;
+        let feed = Feed::of_batch(bundle)?;
         let width = width(&feed)?;
         let inference = Inference::load(executor, bundle, &ModuleRole::FORWARD, state)?;
         Ok(Self { inference, feed, width, vocabulary })
@@ -85,7 +87,9 @@ impl Generator {
     /// # Errors
     /// As [`load`](Self::load), as far as the bundle is concerned.
     pub fn vocabulary(bundle: &Bundle) -> Result<usize> {
-        predicted(bundle.module_with_role(&ModuleRole::FORWARD)?, &Feed::of_batch(bundle)?)
+        let forward = bundle.module_with_role(&ModuleRole::FORWARD)?;
+        check_goes_on(forward)?;
+        predicted(forward, &Feed::of_batch(bundle)?)
     }
 
     /// Makes the samples of a request; `hear` is told each token with the number of its sample, as soon as it is there. The tokens of each
@@ -163,6 +167,21 @@ fn width(feed: &Feed) -> Result<usize> {
             Diagnostic::error(codes::MODULE, "the model takes no sequences of tokens, from which it could go on");
         error.help("give a model that takes `s32[batch, seq + 1]`, as the built-in language models do")
     })
+}
+
+/// Refuses a forward with logits of all positions that it is fed: those of an encoder do not say what follows.
+fn check_goes_on(entry: &ModuleEntry) -> Result<()> {
+    let logits = entry.outputs.iter().find(|port| port.name == LOGITS);
+    let Some([rows, seq, _]) = logits.map(|port| &port.shape[..]) else { return Ok(()) };
+    let is_fed =
+        |width: usize| entry.inputs.iter().any(|port| port.dtype == DType::S32 && port.shape == [*rows, width]);
+    if is_fed(seq + 1) || !is_fed(*seq) {
+        return Ok(());
+    }
+    let message = "no text can be generated: the model is not known to predict the token after the last";
+    Err(Diagnostic::error(codes::MODULE, message)
+        .note("an encoder reads in both directions and predicts tokens at the positions that it is fed")
+        .help("generate from a model that is fed `s32[batch, seq + 1]`; run the modules of this one with `halite run`"))
 }
 
 /// How many token ids a forward predicts.

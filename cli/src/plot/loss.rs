@@ -107,8 +107,13 @@ mod tests {
             tokens: step * 512,
             metrics: [("loss".to_owned(), curve(step) + noise(step))].into_iter().collect(),
         };
-        let eval =
-            |step| EvalRecord { step, data: String::new(), held_out_loss: curve(step) + 0.15, held_out_tokens: 1 };
+        let eval = |step| EvalRecord {
+            step,
+            data: String::new(),
+            held_out_loss: curve(step) + 0.15,
+            held_out_tokens: 1,
+            metrics: [].into(),
+        };
         History { steps: (1..=300).map(step).collect(), evals: (0..=6).map(|index| eval(index * 50)).collect() }
     }
 

@@ -345,6 +345,7 @@ mod tests {
                         step,
                         held_out_loss: 5.5 - 0.02 * step as f64 + shift,
                         held_out_tokens: 1,
+                        metrics: [].into(),
                     })
                     .collect(),
             },

@@ -4,6 +4,7 @@
 //! built for, or nothing that changes what is computed. Any other key is refused: what it would change is not known. A file
 //! stands for the same recipe as one that names the model and states the settings, and compiles to the same bytes.
 
+mod bert;
 mod gpt2;
 mod json;
 mod keys;
@@ -28,7 +29,7 @@ struct Family {
     model: fn(&mut Settings) -> &'static str,
 }
 
-static FAMILIES: &[&Family] = &[&gpt2::FAMILY, &llama::FAMILY, &mistral::FAMILY, &qwen2::FAMILY];
+static FAMILIES: &[&Family] = &[&bert::FAMILY, &gpt2::FAMILY, &llama::FAMILY, &mistral::FAMILY, &qwen2::FAMILY];
 
 /// Values for keys of a model's configuration, each with the place in `config.json` that states it.
 type Settings = IndexMap<&'static str, (ConfigValue, Option<Span>)>;

@@ -83,6 +83,25 @@ fn equal_sizes_keep_their_own_names() {
 }
 
 #[test]
+fn the_dimensions_of_bert_are_named_after_its_configuration() {
+    let found = names(&module(halite_models::model("bert").unwrap(), &[("layers", 1)]));
+    for line in [
+        "bert.embeddings.word_embeddings.weight: vocab, hidden",
+        "bert.embeddings.token_type_embeddings.weight: types, hidden",
+        "bert.encoder.layer.0.attention.self.query.weight: heads*head_dim, hidden",
+        "bert.encoder.layer.0.attention.self.query.bias: heads*head_dim",
+        "bert.encoder.layer.0.attention.output.dense.weight: hidden, heads*head_dim",
+        "bert.encoder.layer.0.intermediate.dense.weight: ffn, hidden",
+        "bert.encoder.layer.0.intermediate.dense.bias: ffn",
+        "bert.encoder.layer.0.output.dense.weight: hidden, ffn",
+        "cls.predictions.transform.dense.weight: hidden, hidden",
+        "cls.predictions.bias: vocab",
+    ] {
+        assert!(found.contains(&line.to_owned()), "{line}: {found:#?}");
+    }
+}
+
+#[test]
 fn merged_projections_of_gpt2_show_their_heads() {
     let found = names(&module(halite_models::model("gpt2").unwrap(), &[("layers", 1)]));
     for line in [

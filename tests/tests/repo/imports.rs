@@ -10,7 +10,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-report", &["support"]),
     ("halite-disk", &["support"]),
     ("halite-tensor", &["support"]),
-    ("halite-data", &["support", "disk"]),
+    ("halite-data", &["support", "disk", "tensor"]),
     ("halite-recipe", &["support", "tensor"]),
     ("halite-hlo", &["support", "tensor"]),
     ("halite-stablehlo", &["support", "tensor", "hlo"]),
@@ -62,7 +62,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "driver",
         ],
     ),
-    ("halite-python", &["neuron", "report", "runtime", "stablehlo", "data", "train", "driver"]),
+    ("halite-python", &["tensor", "neuron", "report", "runtime", "stablehlo", "data", "train", "driver"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
 

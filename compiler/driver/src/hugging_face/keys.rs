@@ -108,6 +108,11 @@ pub(super) const fn not_negative(name: &'static str, config: &'static str) -> Ke
     sets(name, config, Range::NotNegative)
 }
 
+/// One whose values are these words.
+pub(super) const fn word(name: &'static str, config: &'static str, words: &'static [&'static str]) -> Key {
+    sets(name, config, Range::Word(words))
+}
+
 /// One whose values are `true` and `false`.
 pub(super) const fn flag(name: &'static str, config: &'static str) -> Key {
     sets(name, config, Range::Flag)

@@ -50,7 +50,7 @@ fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnost
 }
 
 /// Families that are not built in, each with the built-in one that is nearest and what sets them apart.
-const RELATIVES: [(&str, &str, &str); 11] = [
+const RELATIVES: [(&str, &str, &str); 14] = [
     ("mixtral", "mistral", "routes each token to two of several experts"),
     ("qwen2_moe", "qwen2", "routes tokens to experts"),
     ("qwen3", "qwen2", "norms queries and keys and has no bias there"),
@@ -62,6 +62,9 @@ const RELATIVES: [(&str, &str, &str); 11] = [
     ("gpt_neox", "gpt2", "has rotary positions, and attention and feed-forward read one residual"),
     ("gpt_neo", "gpt2", "has layers that see a window only"),
     ("opt", "gpt2", "has ReLU, and positions that start at 2"),
+    ("roberta", "bert", "counts positions from behind that of padding, and names its parameters otherwise"),
+    ("distilbert", "bert", "has no types of tokens, and names its parameters otherwise"),
+    ("albert", "bert", "has one block for all layers, and embeddings of a width of their own"),
 ];
 
 /// What the names of Transformers' classes of models begin with. The others are of configurations, tokenizers and such.
@@ -202,7 +205,11 @@ impl Reader {
 
     fn out_of_range(&mut self, name: &str, value: &Value, range: Range, span: Span) {
         let message = format!("`{name}` is {value}, expected {}", range.describe());
-        self.error(message, span, "not such a value", format!("choose another value for `{name}`"));
+        let help = match range {
+            Range::Word(_) => self.own_model(),
+            _ => format!("choose another value for `{name}`"),
+        };
+        self.error(message, span, "not such a value", help);
     }
 
     /// Sets what a key says, unless another key says something else.

@@ -22,7 +22,7 @@ const SIGNED: &str = "m";
 /// are not zero, and the update is the one with the highest learning rate, so that a wrong term anywhere shows in some
 /// result.
 ///
-/// Whole numbers of a batch are ids of what they index, with labels that do not count. Those that index nothing are the numbers
+/// Whole numbers of a batch are ids of what they index; of labels some do not count. Those that index nothing are the numbers
 /// of documents that are packed into rows.
 ///
 /// # Errors
@@ -43,7 +43,7 @@ pub(super) fn inputs(entry: &Function, source: &Source, ranges: &Ranges, seed: u
         }
         let row = ty.shape().last().copied().unwrap_or(1);
         let number = |index: usize| match below(ranges, &param.name) {
-            Some(_) if index % (2 * row) == row - 1 => IGNORED,
+            Some(_) if index % (2 * row) == row - 1 && are_labels(ranges, &param.name) => IGNORED,
             Some(below) => i128::from(stream.below(index as u64, below)),
             None => document(stream, index / row, index % row, row),
         };
@@ -55,6 +55,11 @@ pub(super) fn inputs(entry: &Function, source: &Source, ranges: &Ranges, seed: u
 /// What the whole numbers of a batch input index has so many positions, if they index anything.
 pub(super) fn below(ranges: &Ranges, input: &str) -> Option<u64> {
     ranges.get(input)?.iter().map(|range| range.below).min()
+}
+
+/// Whether some of the whole numbers of a batch input are labels, which need not count.
+fn are_labels(ranges: &Ranges, input: &str) -> bool {
+    ranges.get(input).is_some_and(|ranges| ranges.iter().any(|range| range.except.is_some()))
 }
 
 /// The number of the document at a position of a row: documents of one length, from 1, then perhaps padding, which is 0.

@@ -71,7 +71,13 @@ mod tests {
         for step in 1..=500 {
             let metrics = [("loss".to_owned(), train(step))].into_iter().collect();
             gap.stepped(&StepRecord { step, tokens: 0, metrics });
-            let eval = EvalRecord { step, data: String::new(), held_out_loss: held_out(step), held_out_tokens: 1 };
+            let eval = EvalRecord {
+                step,
+                data: String::new(),
+                held_out_loss: held_out(step),
+                held_out_tokens: 1,
+                metrics: [].into(),
+            };
             if step % 50 == 0 && gap.evaluated(&eval).is_some() {
                 told.push(step);
             }

@@ -94,7 +94,7 @@ model picky {
 fn whatever_elaborates_is_scaled_to_what_elaborates() {
     let tries = std::env::var("HALITE_SCALED_RECIPES").map_or(16, |tries| tries.parse().unwrap());
     let mut session = Session::new();
-    for model in ["gpt2", "llama", "llama3", "mistral", "qwen2"] {
+    for model in ["bert", "gpt2", "llama", "llama3", "mistral", "qwen2"] {
         let mut valid = 0;
         for seed in 0..tries {
             let stream = Stream::new(seed, model);
@@ -104,7 +104,7 @@ fn whatever_elaborates_is_scaled_to_what_elaborates() {
             let mut sizes = vec![("hidden", heads * width), ("heads", heads), ("layers", upto(3, 4))];
             sizes.extend([("vocab", upto(4, 300)), ("ffn", upto(5, 300)), ("seq", upto(6, 80)), ("batch", upto(7, 5))]);
             match model {
-                "gpt2" => sizes.push(("positions", upto(6, 80) + upto(8, 40) - 1)),
+                "bert" | "gpt2" => sizes.push(("positions", upto(6, 80) + upto(8, 40) - 1)),
                 _ => sizes.push(("kv_heads", kv_heads)),
             }
             let source = recipe(&mut session, model, &sizes);
