@@ -27,7 +27,7 @@ pub struct Feed {
     pub eval_rows: usize,
     /// Rows of an update.
     pub rows: usize,
-    /// Tokens or other elements that an update predicts.
+    /// Tokens that an update predicts, padding included; of what is no text, what the manifest says of its size.
     pub tokens: u64,
     /// How many token ids the model knows, if that is known.
     pub vocabulary: Option<u64>,
@@ -77,11 +77,12 @@ impl Feed {
         };
         let sequences = Sequences::of(&fed);
         let width = sequences.as_ref().map(|_| fed[0].shape[1]);
+        let all = rows * MicroBatches::of(manifest)?.of_update;
         Ok(Self {
             takes: Takes { width, inputs: fed.iter().map(input).collect() },
             eval_rows: rows,
-            rows: rows * MicroBatches::of(manifest)?.of_update,
-            tokens: manifest.statistics.tokens_per_step,
+            rows: all,
+            tokens: width.map_or(manifest.statistics.tokens_per_step, |width| (all * (width - 1)) as u64),
             vocabulary: sequences.as_ref().and_then(|sequences| known_tokens(bundle, &sequences.tokens)),
             sequences,
             ranges: ranges(manifest),
