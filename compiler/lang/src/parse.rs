@@ -62,6 +62,32 @@ pub(crate) fn header(file: FileId, text: &str) -> Header {
     Header { uses: uses.into_iter().map(|used| used.library).collect(), is_model }
 }
 
+/// A function in a text.
+pub(crate) struct FunctionText<'t> {
+    pub(crate) name: &'t str,
+    /// Where its `fn` stands.
+    pub(crate) start: usize,
+    /// Where the brace of its body stands.
+    pub(crate) body: usize,
+    pub(crate) end: usize,
+}
+
+/// The functions of a model or library, in order; none of a text that leaves the grammar.
+pub(crate) fn functions(text: &str) -> Vec<FunctionText<'_>> {
+    let file = Grammar::parse(Rule::file, text).into_iter().flatten().flat_map(Pair::into_inner);
+    let items = file.filter(|pair| matches!(pair.as_rule(), Rule::model | Rule::library)).flat_map(Pair::into_inner);
+    items.filter(|pair| pair.as_rule() == Rule::function).filter_map(FunctionText::of).collect()
+}
+
+impl<'t> FunctionText<'t> {
+    fn of(pair: Pair<'t>) -> Option<Self> {
+        let span = pair.as_span();
+        let body = pair.clone().into_inner().find(|part| part.as_rule() == Rule::open_block)?.as_span().start();
+        let name = Parts::of(pair).next().as_span().as_str();
+        Some(Self { name, start: span.start(), body, end: span.end() })
+    }
+}
+
 /// Whether a text is a name in the model language.
 pub(crate) fn is_name(text: &str) -> bool {
     Grammar::parse(Rule::ident, text).is_ok_and(|pairs| pairs.as_str() == text)

@@ -78,6 +78,9 @@ pub(crate) fn resolve<'m>(texts: &'m [(Model, &[usize])], registry: &Registry) -
         resolve_one(&mut program, registry, &mut findings);
         programs.push(program);
     }
+    if let Some(model) = programs.last().map(|program| program.model).filter(|model| model.is_library) {
+        findings.errors.push(library::alone(model));
+    }
     (programs, findings)
 }
 

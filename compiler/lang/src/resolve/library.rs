@@ -52,6 +52,13 @@ fn lacks(library: &Program<'_>, name: &Ident) -> Diagnostic {
     error.at(name.span, "unknown function").help(suggestion(&name.name, &own))
 }
 
+/// A library stands in the place of a model.
+pub(super) fn alone(library: &Model) -> Diagnostic {
+    let name = &library.name;
+    let error = Diagnostic::error(codes::LIBRARY, format!("`{}` is a library, and no model", name.name));
+    error.at(name.span, "this library").help("name a model that uses it")
+}
+
 /// Refuses what only a model has.
 pub(super) fn check(library: &Model, findings: &mut Findings) {
     let mut refuse = |what: &str, span: Span, help: &str| {
