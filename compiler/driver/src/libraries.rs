@@ -130,3 +130,66 @@ pub(crate) fn registered(name: String, text: impl Into<String>, sources: &mut So
     sources.insert(file.clone());
     file
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Session;
+    use crate::compile::CompileOptions;
+    use crate::source::Model;
+    use halite_bundle::ModuleRole;
+    use std::path::Path;
+
+    const MAIN: &str =
+        "model m { config { n = 4 } fn main(x: f32[n, n]) { y = f(g(x)) output y return sum(y), full([], 1.0) } }";
+
+    fn write(folder: &Path, files: &[(&str, &str)]) -> String {
+        for (name, text) in files {
+            let place = folder.join(name);
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            std::fs::write(place, text).unwrap();
+        }
+        folder.join("m.hal").to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn files_are_read_once_by_paths_from_the_file_that_uses_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = "library deep { fn f(x) { param w: [dim(x, -1)] = ones return x * w } }";
+        let middle = "use \"../a/./deep.hal\": f\nlibrary middle { fn g(x) { return f(x) as g } }";
+        let main = format!("use \"a/deep.hal\": f use \"b/middle.hal\": g\n{MAIN}");
+        let input = write(folder.path(), &[("a/deep.hal", deep), ("b/middle.hal", middle), ("m.hal", &main)]);
+        let mut session = Session::new();
+        let source = session.load(&input, &[]).unwrap();
+        let paths: Vec<String> = source.own_libraries().iter().map(|(path, _)| path.display().to_string()).collect();
+        assert_eq!(paths, ["a/deep.hal", "b/middle.hal"]);
+        let Model::Text(text) = &source.model else { panic!("a text was loaded") };
+        assert_eq!(text.texts().files().count(), 3);
+
+        let options = CompileOptions { roles: vec![ModuleRole::FORWARD], ..CompileOptions::default() };
+        let bundle = session.compile(&source, &options).unwrap().bundle;
+        let forward = bundle.module_with_role(&ModuleRole::FORWARD).unwrap();
+        let forward = String::from_utf8_lossy(bundle.hlo(forward).unwrap()).into_owned();
+        assert!(forward.contains("deep.hal") && !forward.contains("m.hal"));
+    }
+
+    #[test]
+    fn every_library_that_cannot_be_used_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let uses = "use \"none.hal\": f use block: g use \"/none.hal\": a use \"b/../../none.hal\": b use \"none\": c";
+        let input = write(folder.path(), &[("m.hal", &format!("{uses}\n{MAIN}"))]);
+        let errors = Session::new().load(&input, &[]).unwrap_err();
+        let ids: Vec<&str> = errors.iter().map(|error| error.code().id).collect();
+        assert_eq!(ids, ["E0501", "E0312", "E0312", "E0312", "E0312"]);
+        assert!(errors.iter().all(|error| error.primary().is_some()), "{errors:?}");
+    }
+
+    #[test]
+    fn a_text_alone_uses_built_in_libraries() {
+        let mut session = Session::new();
+        let text = |used: &str| format!("use {used}\n{}", MAIN.replace("f(g(x))", "norm(x)"));
+        let source = session.load_model("m", text("blocks: norm").as_str(), &[]).unwrap();
+        assert!(session.elaborate(&source).is_ok() && source.own_libraries().is_empty());
+        let errors = session.load_model("m", text("\"blocks.hal\": norm").as_str(), &[]).unwrap_err();
+        assert!(errors[0].help_text().unwrap().starts_with("save the model as a file"), "{errors:?}");
+    }
+}
