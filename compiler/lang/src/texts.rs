@@ -27,13 +27,6 @@ struct Text {
     uses: Vec<usize>,
 }
 
-/// A text whose `use`s are being followed.
-struct Open {
-    source: Arc<SourceFile>,
-    left: std::vec::IntoIter<LibraryRef>,
-    uses: Vec<usize>,
-}
-
 impl Texts {
     /// Collects what a model uses: `find` gives the library that a text uses by a name, the same file however often it is asked for it.
     ///
@@ -43,40 +36,20 @@ impl Texts {
         model: Arc<SourceFile>,
         mut find: impl FnMut(&Arc<SourceFile>, &LibraryRef) -> Result<Arc<SourceFile>>,
     ) -> Result<Self, Diagnostics> {
-        let mut libraries: IndexMap<FileId, Text> = IndexMap::new();
-        let mut open = vec![Open::new(&model, header(model.id(), model.text()))];
-        let mut errors = Diagnostics::new();
-        while let Some(text) = open.last_mut() {
-            let Some(used) = text.left.next() else {
-                let Some(Open { source, uses, .. }) = open.pop() else { break };
-                let Some(user) = open.last_mut() else {
-                    let libraries = libraries.into_values().collect();
-                    return if errors.is_empty() {
-                        Ok(Self { model: Text { source, uses }, libraries })
-                    } else {
-                        Err(errors)
-                    };
-                };
-                let (at, _) = libraries.insert_full(source.id(), Text { source, uses });
-                user.uses.push(at);
-                continue;
-            };
-            let user = text.source.clone();
-            let library =
-                find(&user, &used).and_then(|library| library_of(&library, &used).map(|header| (library, header)));
-            match library {
-                Ok((library, header)) => match libraries.get_index_of(&library.id()) {
-                    Some(at) => text.uses.push(at),
-                    None if open.iter().any(|text| text.source.id() == library.id()) => {
-                        errors.push(circle(&open, &library, &used));
-                    }
-                    None if libraries.len() + open.len() > MAX_LIBRARIES => return Err(too_many(&used).into()),
-                    None => open.push(Open::new(&library, header)),
-                },
-                Err(error) => errors.push(error),
+        let mut gather = Gather::new(&model);
+        while let Some((user, used)) = gather.next() {
+            match find(&user, &used) {
+                Ok(library) => gather.follow(&library, &used)?,
+                Err(error) => gather.errors.push(error),
             }
         }
-        Err(errors)
+        let uses = gather.open.pop().map(|text| text.uses).unwrap_or_default();
+        let libraries = gather.libraries.into_values().collect();
+        if gather.errors.is_empty() {
+            Ok(Self { model: Text { source: model, uses }, libraries })
+        } else {
+            Err(gather.errors)
+        }
     }
 
     /// The model's own text.
@@ -100,9 +73,77 @@ impl Texts {
     }
 }
 
+/// A text whose `use`s are being followed.
+struct Open {
+    source: Arc<SourceFile>,
+    left: std::vec::IntoIter<LibraryRef>,
+    uses: Vec<usize>,
+}
+
 impl Open {
     fn new(source: &Arc<SourceFile>, header: Header) -> Self {
         Self { source: source.clone(), left: header.uses.into_iter(), uses: Vec::new() }
+    }
+}
+
+/// Follows `use`s in depth, so that what a library uses is there before it.
+struct Gather {
+    /// Those that are followed to their end.
+    libraries: IndexMap<FileId, Text>,
+    /// The model, a library that it uses, one that this uses, and so on.
+    open: Vec<Open>,
+    errors: Diagnostics,
+}
+
+impl Gather {
+    fn new(model: &Arc<SourceFile>) -> Self {
+        let open = vec![Open::new(model, header(model.id(), model.text()))];
+        Self { libraries: IndexMap::new(), open, errors: Diagnostics::new() }
+    }
+
+    /// What is used next, and by which text.
+    fn next(&mut self) -> Option<(Arc<SourceFile>, LibraryRef)> {
+        loop {
+            let text = self.open.last_mut()?;
+            if let Some(used) = text.left.next() {
+                return Some((text.source.clone(), used));
+            }
+            if self.open.len() == 1 {
+                return None;
+            }
+            self.close();
+        }
+    }
+
+    /// Ends the last open library.
+    fn close(&mut self) {
+        let Some(Open { source, uses, .. }) = self.open.pop() else { return };
+        let (at, _) = self.libraries.insert_full(source.id(), Text { source, uses });
+        self.add(at);
+    }
+
+    /// The last open text uses the library at this position.
+    fn add(&mut self, at: usize) {
+        if let Some(user) = self.open.last_mut() {
+            user.uses.push(at);
+        }
+    }
+
+    /// Opens the library that the last open text uses, unless it is known. Fails where no more are followed.
+    fn follow(&mut self, library: &Arc<SourceFile>, used: &LibraryRef) -> Result<()> {
+        if let Some(at) = self.libraries.get_index_of(&library.id()) {
+            self.add(at);
+        } else if self.open.iter().any(|text| text.source.id() == library.id()) {
+            self.errors.push(circle(&self.open, library, used));
+        } else if self.libraries.len() + self.open.len() > MAX_LIBRARIES {
+            return Err(too_many(used));
+        } else {
+            match library_header(library, used) {
+                Ok(header) => self.open.push(Open::new(library, header)),
+                Err(error) => self.errors.push(error),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -116,7 +157,7 @@ impl fmt::Display for LibraryName {
 }
 
 /// How a text begins that is to be a library.
-fn library_of(library: &SourceFile, used: &LibraryRef) -> Result<Header> {
+fn library_header(library: &SourceFile, used: &LibraryRef) -> Result<Header> {
     let header = header(library.id(), library.text());
     if header.is_model {
         let error = Diagnostic::error(codes::LIBRARY, format!("`{}` is a model, and no library", used.name));

@@ -1,5 +1,6 @@
 //! Libraries: what a text uses of them, and what they must not hold.
 
+use super::walk::MAX_SUGGESTIONS;
 use super::{Callable, Findings, Program};
 use crate::ast::{Ident, Item, Model, Use};
 use halite_support::nearest::suggestion;
@@ -17,7 +18,8 @@ pub(super) fn list<'m>(program: &mut Program<'m>, uses: &[usize], programs: &[Pr
             match (found, library) {
                 (Some(callable), _) => add(program, name, callable, findings),
                 (None, library) => {
-                    findings.errors.extend(library.map(|library| lacks(library, name)));
+                    let suggests = findings.errors.len() < MAX_SUGGESTIONS;
+                    findings.errors.extend(library.map(|library| lacks(library, name, suggests)));
                     program.missing.insert(&name.name);
                 }
             }
@@ -44,12 +46,16 @@ fn not_at_hand(used: &Use) -> Diagnostic {
     error.at(used.library.span, "used here").help("write its functions in this text")
 }
 
-fn lacks(library: &Program<'_>, name: &Ident) -> Diagnostic {
-    let own = library.functions.iter().filter(|(_, callable)| callable.home == library.home);
-    let own: Vec<&str> = own.map(|(name, _)| *name).collect();
+fn lacks(library: &Program<'_>, name: &Ident, suggests: bool) -> Diagnostic {
     let of = &library.model.name;
     let error = Diagnostic::error(codes::LIBRARY, format!("the library `{}` has no function `{}`", of.name, name.name));
-    error.at(name.span, "unknown function").help(suggestion(&name.name, &own))
+    let error = error.at(name.span, "unknown function");
+    if !suggests {
+        return error;
+    }
+    let own = library.functions.iter().filter(|(_, callable)| callable.home == library.home);
+    let own: Vec<&str> = own.map(|(name, _)| *name).collect();
+    error.help(suggestion(&name.name, &own))
 }
 
 /// A library stands in the place of a model.

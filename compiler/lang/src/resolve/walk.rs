@@ -44,7 +44,7 @@ pub(super) fn walk<'m>(program: &Program<'m>, registry: &Registry, findings: &mu
 }
 
 /// Only so many of the first mistakes come with what was probably meant.
-const MAX_SUGGESTIONS: usize = 64;
+pub(super) const MAX_SUGGESTIONS: usize = 64;
 
 struct Walk<'w, 'm> {
     program: &'w Program<'m>,
