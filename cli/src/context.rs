@@ -75,6 +75,8 @@ pub(super) struct Ready {
     pub(super) warnings: Diagnostics,
     /// The text of its model, where it was compiled from one that is not built in.
     pub(super) model: Option<String>,
+    /// The files that this text uses.
+    pub(super) libraries: Vec<(PathBuf, String)>,
 }
 
 /// The result of a command.
@@ -142,7 +144,7 @@ impl Context {
             let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
             let name = name.unwrap_or_else(|| "bundle".to_owned());
             let (bundle, warnings) = (self.session.read_bundle(folder)?, Diagnostics::new());
-            return Ok((name, Ready { bundle, warnings, model: None }));
+            return Ok((name, Ready { bundle, warnings, model: None, libraries: Vec::new() }));
         }
         if folder.is_dir() {
             return Err(self
@@ -161,7 +163,8 @@ impl Context {
         })?;
         let Compiled { bundle, warnings, .. } = self.session.compile(&source, &CompileOptions::default())?;
         let model = source.own_text().map(str::to_owned);
-        Ok((source.name, Ready { bundle, warnings, model }))
+        let libraries = source.own_libraries();
+        Ok((source.name, Ready { bundle, warnings, model, libraries }))
     }
 
     /// Refuses to look for warnings in a bundle, which does not have the model any more.

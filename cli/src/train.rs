@@ -152,7 +152,7 @@ impl Train {
         if self.deny {
             context.require_recipe(&self.input, "--deny")?;
         }
-        let (name, Ready { mut bundle, warnings, model }) = context.ready(&self.input, &self.set)?;
+        let (name, Ready { mut bundle, warnings, model, libraries }) = context.ready(&self.input, &self.set)?;
         if self.deny && !warnings.is_empty() {
             return Ok(denied(warnings));
         }
@@ -175,6 +175,7 @@ impl Train {
             recovery: self.recovery.over(recipe.recovery),
             allow_changes: self.allow_changes,
             model,
+            libraries,
             ..TrainOptions::default()
         };
         if let Some(table) = self.texts.table()? {

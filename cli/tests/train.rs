@@ -54,6 +54,7 @@ fn runs_repeat_and_resume_bit_for_bit() {
 fn a_run_goes_on_from_a_copy_of_its_folder() {
     goes_on_from_a_copy("tiny");
     goes_on_from_a_copy("bigram.hal");
+    goes_on_from_a_copy("models/split.hal");
 }
 
 const BIGRAM: &str = "\
@@ -70,12 +71,59 @@ model bigram {
 }
 ";
 
+/// The same in three texts.
+const SPLIT: [(&str, &str); 3] = [
+    (
+        "models/split.hal",
+        "\
+use \"shared/parts.hal\": logits_of
+use blocks: next_tokens
+
+model split {
+  config { batch = 2; seq = 32; vocab = 256; hidden = 4 }
+  fn main(tokens: s32[batch, seq + 1]) {
+    logits = logits_of(tokens[:, :seq], vocab, hidden)
+    output logits
+    loss, count = cross_entropy(logits, next_tokens(tokens))
+    return loss, count
+  }
+}
+",
+    ),
+    (
+        "models/shared/parts.hal",
+        "\
+use \"tables/table.hal\": table
+
+library parts {
+  fn logits_of(ids, vocab, hidden) {
+    return linear(embedding(ids, table(vocab, hidden) as table), table(vocab, hidden) as head)
+  }
+}
+",
+    ),
+    (
+        "models/shared/tables/table.hal",
+        "\
+library table {
+  fn table(vocab, hidden) {
+    param weight: [vocab, hidden] = normal(0.02)
+    return weight
+  }
+}
+",
+    ),
+];
+
 fn goes_on_from_a_copy(model: &str) {
     let (here, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for folder in [&here, &elsewhere] {
         std::fs::copy(CORPUS, folder.path().join("book.txt")).unwrap();
     }
-    std::fs::write(here.path().join("bigram.hal"), BIGRAM).unwrap();
+    std::fs::create_dir_all(here.path().join("models/shared/tables")).unwrap();
+    for (name, text) in SPLIT.into_iter().chain([("bigram.hal", BIGRAM)]) {
+        std::fs::write(here.path().join(name), text).unwrap();
+    }
     let begin = ["train", model, "--text", "book.txt", "--held-out", "0.05", "--seed", "3", "--set", "seq=32"];
     let often = ["--eval-every", "3", "--eval-batches", "2", "--checkpoint-every", "2", "-o", "run", "--steps"];
     let begin = |steps| halite(here.path(), &[&begin[..], &often, &[steps]].concat());

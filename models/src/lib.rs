@@ -1,4 +1,4 @@
-//! The built-in model definitions and recipe presets as text, by name. No logic and no compiler types.
+//! The built-in model definitions, the libraries that they use, and recipe presets as text, by name. No logic and no compiler types.
 
 mod checkpoint_names;
 
@@ -15,6 +15,8 @@ macro_rules! entries {
 
 const MODELS: &[Entry] = entries!("", ".hal", ["bert", "gpt2", "llama", "llama3", "mistral", "qwen2"]);
 
+const LIBRARIES: &[Entry] = entries!("libraries/", ".hal", ["blocks"]);
+
 const PRESETS: &[Entry] = entries!("presets/", ".toml", ["hlat-70b", "hlat-7b", "hlat-7b-paper", "tiny"]);
 
 fn find(entries: &[Entry], name: &str) -> Option<&'static str> {
@@ -29,6 +31,16 @@ pub fn model(name: &str) -> Option<&'static str> {
 /// Every built-in model, by name.
 pub fn models() -> &'static [Entry] {
     MODELS
+}
+
+/// The text of a built-in library, which models name by `use`: `library("blocks")`.
+pub fn library(name: &str) -> Option<&'static str> {
+    find(LIBRARIES, name)
+}
+
+/// Every built-in library, by name.
+pub fn libraries() -> &'static [Entry] {
+    LIBRARIES
 }
 
 /// The text of a recipe preset: `preset("tiny")`.
@@ -49,7 +61,7 @@ mod tests {
     fn texts_are_found_by_name_and_listed_in_order() {
         assert!(model("llama").is_some_and(|text| text.contains("model llama {")));
         assert!(model("nothing").is_none() && preset("nothing").is_none());
-        for entries in [models(), presets()] {
+        for entries in [models(), libraries(), presets()] {
             assert!(entries.windows(2).all(|pair| pair[0].0 < pair[1].0));
         }
     }

@@ -1,5 +1,6 @@
 //! Entries of each kind, collected from where the things are.
 
+pub(crate) mod blocks;
 pub(crate) mod builtins;
 mod case;
 pub(crate) mod composites;

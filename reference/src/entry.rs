@@ -9,6 +9,8 @@ pub enum Kind {
     Builtin,
     /// A composite, which models may call too.
     Composite,
+    /// A function of a built-in library.
+    Block,
     /// A key of recipes.
     Recipe,
     /// A command.
@@ -23,10 +25,11 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order of pages.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Language,
         Kind::Builtin,
         Kind::Composite,
+        Kind::Block,
         Kind::Recipe,
         Kind::Command,
         Kind::Op,
@@ -40,6 +43,7 @@ impl Kind {
             Kind::Language => "chapter",
             Kind::Builtin => "builtin",
             Kind::Composite => "composite",
+            Kind::Block => "block",
             Kind::Recipe => "recipe key",
             Kind::Command => "command",
             Kind::Op => "op",
@@ -54,6 +58,7 @@ impl Kind {
             Kind::Language => "language",
             Kind::Builtin => "builtins",
             Kind::Composite => "composites",
+            Kind::Block => "blocks",
             Kind::Recipe => "recipe",
             Kind::Command => "commands",
             Kind::Op => "ops",
@@ -68,6 +73,7 @@ impl Kind {
             Kind::Language => "The language by example",
             Kind::Builtin => "Builtins of the language",
             Kind::Composite => "Composites",
+            Kind::Block => "Blocks of models",
             Kind::Recipe => "Keys of recipes",
             Kind::Command => "Commands",
             Kind::Op => "Ops of the IR",
@@ -89,6 +95,10 @@ impl Kind {
                 "Models call them: tensors by position, attributes by name. Each is lowered to ops. Of precision, `operand`, \
                  `accumulate`, `sensitive`, `gradient` and `reduce` are keys of `[precision]`; `engine` is `f32`, or `f64` for `f64`; \
                  `widest` is the type of the widest operand, `own` that of each operand."
+            }
+            Kind::Block => {
+                "Functions of the libraries that come with Halite. A model lists those that it calls before its first line: \
+                 `use blocks: norm, attention`."
             }
             Kind::Recipe => {
                 "A recipe is TOML; `--set KEY=VALUE` changes a key on the command line. Of `optimizer.<rule>`, `<rule>` is the \

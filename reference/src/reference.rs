@@ -1,6 +1,6 @@
 //! All entries of a session.
 
-use crate::entries::{builtins, composites, diagnostics, language, ops, passes, recipe};
+use crate::entries::{blocks, builtins, composites, diagnostics, language, ops, passes, recipe};
 use crate::entry::{Entry, Kind};
 use crate::words::WORDS;
 use halite::Session;
@@ -30,6 +30,7 @@ impl Reference {
         let mut entries = language::entries();
         entries.extend(builtins::entries());
         entries.extend(composites::entries(session)?);
+        entries.extend(blocks::entries());
         entries.extend(recipe::entries(session));
         entries.extend(commands);
         entries.extend(ops::entries(session)?);

@@ -12,7 +12,7 @@ use halite_support::files::{cannot, read_text, stem};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Path, PathBuf};
 
-/// The folder of a run: `recipe.toml`, the model beside it where that is a file, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `events.jsonl` where something happened that was not planned, the
+/// The folder of a run: `recipe.toml`, the model and what it uses beside it where these are files, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `events.jsonl` where something happened that was not planned, the
 /// [checkpoints](Checkpoints), the newest of these as `state.safetensors`, and what the recipe's `metrics` ask for: `report.html` and
 /// `tensorboard`. Each file is replaced whole, but for TensorBoard's, which grow. Of several processes, all see one folder, and a state
 /// is in [parts] with an index.
@@ -171,7 +171,7 @@ impl RunFiles {
         Ok(Watch::new(observers, options, history, self.times(step)?, self.past_events(step)?))
     }
 
-    /// Writes the recipe of a run, with its options in place of those that are the defaults, and the model that it names.
+    /// Writes the recipe of a run, with its options in place of those that are the defaults, and the model that it names with what that uses.
     pub(super) fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
         if !self.leads() {
             return Ok(());
@@ -179,6 +179,9 @@ impl RunFiles {
         let recipe = of_run(recipe, options);
         if let Some(model) = &options.model {
             halite_disk::write_on(&self.disk, &self.folder.join(&recipe.model.name), model.as_bytes())?;
+        }
+        for (path, library) in &options.libraries {
+            halite_disk::write_on(&self.disk, &self.folder.join(path), library.as_bytes())?;
         }
         let text = toml::to_string(&recipe).map_err(|error| {
             let message = format!("the recipe holds a value that TOML cannot: {error}");

@@ -41,6 +41,8 @@ pub struct TrainOptions {
     pub allow_changes: bool,
     /// The text of the model, where it is a file's: it is kept beside the recipe, which then names it.
     pub model: Option<String>,
+    /// The files that this text uses, each with its path from the folder of the model: they are kept below that of the run.
+    pub libraries: Vec<(PathBuf, String)>,
     /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
     pub cancel: CancelToken,
     /// The other processes of the run, where each rank is one. They agree on what runs and on when it is stopped, and each saves its

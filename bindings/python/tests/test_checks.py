@@ -15,7 +15,7 @@ import halite
 def test_check_finds_with_the_line_of_the_model() -> None:
     report = halite.check("tiny", precision="bf16")
     assert not report and report.findings == halite.check("tiny", precision="bf16").findings
-    placed = [finding for finding in report.findings if finding.file == "<llama.hal>"]
+    placed = [finding for finding in report.findings if finding.file == "<blocks.hal>"]
     assert placed and all(finding.severity == "warning" and finding.line for finding in placed)
     assert placed[0].report in str(report)
     assert f"{len(report.findings)} finding" in report._repr_html_()

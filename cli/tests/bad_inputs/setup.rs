@@ -19,7 +19,10 @@ use std::path::Path;
 /// Writes the files of a case and follows its directives.
 pub(crate) fn prepare(case: &Case, folder: &Path) -> Result<(), String> {
     for (name, text) in &case.files {
-        std::fs::write(folder.join(name), text).map_err(|error| format!("{name}: {error}"))?;
+        let place = folder.join(name);
+        let written =
+            std::fs::create_dir_all(place.parent().unwrap_or(folder)).and_then(|()| std::fs::write(&place, text));
+        written.map_err(|error| format!("{name}: {error}"))?;
     }
     case.setup.iter().try_for_each(|line| follow(line, folder).map_err(|error| format!("`{line}`: {error}")))
 }

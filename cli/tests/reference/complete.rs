@@ -29,6 +29,17 @@ fn every_builtin_is_described() {
     check(Kind::Builtin, halite_lang::reference::builtins().map(|builtin| builtin.name.to_owned()));
 }
 
+/// What an entry says of a function stands above it.
+#[test]
+fn every_function_of_a_library_is_described() {
+    let functions = halite_models::libraries().iter().flat_map(|(_, text)| halite_lang::reference::function_docs(text));
+    let functions: Vec<_> = functions.collect();
+    assert!(functions.iter().all(|function| function.about.len() > 10), "{functions:?}");
+    let fns: usize = halite_models::libraries().iter().map(|(_, text)| text.matches("\n  fn ").count()).sum();
+    assert_eq!(functions.len(), fns);
+    check(Kind::Block, functions.iter().map(|function| function.name.to_owned()));
+}
+
 #[test]
 fn every_op_and_composite_is_described() {
     check(Kind::Op, Op::primitives().iter().map(|op| op.name().to_owned()));
@@ -105,7 +116,7 @@ fn every_entry_says_something_and_shows_something() {
         assert!(entry.summary.len() > 4 && entry.summary.ends_with(['.', ':']), "{label}: {:?}", entry.summary);
         assert!(entry.body.len() > 10, "{label}");
     }
-    for kind in [Kind::Builtin, Kind::Op, Kind::Composite, Kind::Pass, Kind::Command] {
+    for kind in [Kind::Builtin, Kind::Op, Kind::Composite, Kind::Block, Kind::Pass, Kind::Command] {
         for entry in entries(&reference, kind) {
             assert!(entry.body.contains("```") || entry.name == "data", "{} shows nothing", entry.label());
         }

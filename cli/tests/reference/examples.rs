@@ -29,7 +29,7 @@ fn builtins_make_what_their_examples_say() {
     }
 }
 
-/// Whole models are compiled to a bundle, others elaborated.
+/// Whole models are compiled to a bundle, with the libraries that stand before them in files; others are elaborated.
 #[test]
 fn blocks_of_the_language_compile() {
     let registry = Registry::builtin();
@@ -39,11 +39,16 @@ fn blocks_of_the_language_compile() {
     let mut count = 0;
     for file in files {
         let page = std::fs::read_to_string(&file).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         for block in blocks(&page, "hal") {
             count += 1;
-            if block.starts_with("model ") {
+            if let Some((name, _)) = block.strip_prefix("library ").and_then(|block| block.split_once(' ')) {
+                std::fs::write(folder.path().join(format!("{name}.hal")), block).unwrap();
+            } else if block.starts_with("model ") || block.starts_with("use ") {
+                let model = folder.path().join("example.hal");
+                std::fs::write(&model, block).unwrap();
                 let mut session = Session::new();
-                let source = session.load_model("example", block, &[]);
+                let source = session.load(model.to_str().unwrap(), &[]);
                 let source = source.unwrap_or_else(|errors| panic!("{errors:?}\n{block}"));
                 let compiled = session.compile(&source, &CompileOptions::default());
                 let compiled = compiled.unwrap_or_else(|errors| panic!("{errors:?}\n{block}"));

@@ -4,7 +4,7 @@ use crate::reference;
 use halite_reference::words::WORDS;
 
 /// What a newcomer types, and the entry that answers.
-const WORDS_OF_A_NEWCOMER: [(&str, &str); 10] = [
+const WORDS_OF_A_NEWCOMER: [(&str, &str); 14] = [
     ("mask", "chapter masks"),
     ("freeze", "recipe key optimizer.group.frozen"),
     ("warm-up", "recipe key schedule.warmup"),
@@ -15,6 +15,10 @@ const WORDS_OF_A_NEWCOMER: [(&str, &str); 10] = [
     ("seq", "recipe key seq"),
     ("devices", "recipe key parallel"),
     ("resume", "command train"),
+    ("use", "chapter libraries"),
+    ("blocks", "chapter blocks"),
+    ("norm", "block norm"),
+    ("gated_mlp", "block gated_mlp"),
 ];
 
 #[test]

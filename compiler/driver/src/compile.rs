@@ -241,8 +241,8 @@ impl Session {
             overrides: overrides(source, &self.vocabulary, self.data_ranks(source)?),
         };
         let mut elaborated = match &source.model {
-            Model::Text(file) => {
-                let elaborated = halite_lang::elaborate(file.id(), file.text(), &options, &self.registry);
+            Model::Text(text) => {
+                let elaborated = halite_lang::elaborate_texts(text.texts(), &options, &self.registry);
                 elaborated.map_err(|mut mistakes| {
                     source.sort(&mut mistakes);
                     mistakes

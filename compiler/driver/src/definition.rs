@@ -1,10 +1,11 @@
 //! Where the definition of a model comes from: one that is built in, a model file, or a `config.json`.
 
 use crate::hugging_face::{self, Imported, Positions};
+use crate::libraries::{ModelText, registered};
 use halite_recipe::{Places, Recipe};
 use halite_support::files;
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Diagnostics, SourceFile, SourceMap, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, SourceMap, Span, codes};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Definition {
     /// Its name for people; that of a built-in model is also the one in a recipe.
     pub(crate) name: String,
-    pub(crate) source: Arc<SourceFile>,
+    pub(crate) text: Arc<ModelText>,
     /// What a `config.json` says of its configuration.
     imported: Option<Imported>,
 }
@@ -21,15 +22,15 @@ impl Definition {
     /// The definition that a recipe names: a built-in model, or a file in `folder`.
     ///
     /// # Errors
-    /// When there is none, or the `config.json` is not one that a built-in model computes: every mistake in it.
+    /// When there is none, what it uses cannot be used, or the `config.json` is not one that a built-in model computes: every mistake in it.
     pub(crate) fn named(
         name: &str,
         place: Option<Span>,
         folder: &Path,
         sources: &mut SourceMap,
     ) -> Result<Self, Diagnostics> {
-        if let Some(source) = built_in(name, sources) {
-            return Ok(Self { name: name.to_owned(), source, imported: None });
+        if let Some(text) = built_in(name, sources)? {
+            return Ok(Self { name: name.to_owned(), text, imported: None });
         }
         if name.ends_with(".hal") || name.ends_with(".json") {
             return Self::read(&folder.join(name), place, sources);
@@ -48,12 +49,13 @@ impl Definition {
         let text = files::read_text(path).map_err(|error| error.or_at(place, "named here"))?;
         let source = registered(path.display().to_string(), text, sources);
         if path.extension().is_some_and(|extension| extension == "hal") {
-            return Ok(Self { name: files::stem(path), source, imported: None });
+            let text = ModelText::read(source, path.parent(), sources)?;
+            return Ok(Self { name: files::stem(path), text, imported: None });
         }
         let imported = hugging_face::import(&source)?;
         let missing = || Diagnostic::bug(format!("there is no built-in model `{}`", imported.model));
-        let source = built_in(imported.model, sources).ok_or_else(missing)?;
-        Ok(Self { name: imported.model.to_owned(), source, imported: Some(imported) })
+        let text = built_in(imported.model, sources)?.ok_or_else(missing)?;
+        Ok(Self { name: imported.model.to_owned(), text, imported: Some(imported) })
     }
 
     /// Puts what a `config.json` states below what the recipe states, so that the recipe says the same without that file.
@@ -77,13 +79,7 @@ impl Definition {
 }
 
 /// The text of a built-in model.
-fn built_in(name: &str, sources: &mut SourceMap) -> Option<Arc<SourceFile>> {
-    halite_models::model(name).map(|text| registered(format!("<{name}.hal>"), text, sources))
-}
-
-/// Registers a text, which more than the map is to hold.
-pub(crate) fn registered(name: String, text: impl Into<String>, sources: &mut SourceMap) -> Arc<SourceFile> {
-    let file = Arc::new(SourceFile::new(name, text));
-    sources.insert(file.clone());
-    file
+fn built_in(name: &str, sources: &mut SourceMap) -> Result<Option<Arc<ModelText>>, Diagnostics> {
+    let text = halite_models::model(name).map(|text| registered(format!("<{name}.hal>"), text, sources));
+    text.map(|text| ModelText::read(text, None, sources)).transpose()
 }

@@ -112,6 +112,7 @@ pub mod dump;
 mod flops;
 mod hugging_face;
 pub mod inspect;
+mod libraries;
 pub mod lint;
 pub mod opt;
 mod packed;
@@ -127,7 +128,7 @@ pub mod model {
         Argument, BinaryOp, Call, Caller, Comparison, Init, ModelBuilder, SizeFactor, Subscript, Subscripts, Tensor,
         by_fan, core,
     };
-    pub use halite_lang::{Elaborated, Options, Override, elaborate};
+    pub use halite_lang::{Elaborated, LibraryName, LibraryRef, Options, Override, Texts, elaborate, elaborate_texts};
     pub use halite_recipe::ConfigValue;
 }
 

@@ -1,17 +1,20 @@
 //! What is compiled: a recipe and a model, from a preset, from files, or made in Rust.
 
-use crate::definition::{Definition, registered};
+use crate::definition::Definition;
 use crate::hugging_face::Positions;
+use crate::libraries::registered;
 use halite_lang::Elaborated;
 use halite_recipe::{ConfigValue, Places, Recipe};
 use halite_support::files::{self, stem};
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Diagnostics, FileId, SourceFile, SourceMap, Span, codes, sort_by_place};
+use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes, sort_by_place};
 use halite_target::Vocabulary;
 use indexmap::IndexMap;
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub use crate::libraries::ModelText;
 
 /// The recipe of a model file that comes without one. It says nothing that the model says.
 const DEFAULT_RECIPE: &str = "\
@@ -52,8 +55,8 @@ pub struct Source {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Model {
-    /// A text, which is elaborated with the configuration of the recipe.
-    Text(Arc<SourceFile>),
+    /// A text with the libraries that it uses, which is elaborated with the configuration of the recipe.
+    Text(Arc<ModelText>),
     /// One that is built already, e.g. with [`ModelBuilder`](crate::model::ModelBuilder). It has its configuration: what
     /// the recipe says of it must agree.
     Built(Arc<Elaborated>),
@@ -62,14 +65,14 @@ pub enum Model {
 impl Model {
     /// The beginning of its text.
     pub(crate) fn span(&self) -> Option<Span> {
-        if let Model::Text(file) = self { Some(Span::new(file.id(), 0, 0)) } else { None }
+        if let Model::Text(text) = self { Some(Span::new(text.model().id(), 0, 0)) } else { None }
     }
 
-    /// The texts that its instructions come from: its own, or, where it is built, those that `known` holds.
+    /// The texts that its instructions come from: its own and those that it uses, or, where it is built, those that `known` holds.
     pub(crate) fn sources<'s>(&self, known: &'s SourceMap) -> Cow<'s, SourceMap> {
-        let Model::Text(file) = self else { return Cow::Borrowed(known) };
+        let Model::Text(text) = self else { return Cow::Borrowed(known) };
         let mut own = SourceMap::new();
-        own.insert(file.clone());
+        text.texts().files().for_each(|file| _ = own.insert(file.clone()));
         Cow::Owned(own)
     }
 }
@@ -80,7 +83,7 @@ impl Model {
 pub enum ModelInput {
     /// The built-in model, the model file or the `config.json` that the recipe names.
     Named,
-    /// A text in the model language.
+    /// A text in the model language, which may use built-in libraries.
     Text(String),
     /// One that is built already.
     Built(Arc<Elaborated>),
@@ -120,17 +123,24 @@ impl Source {
                 let name = definition.name.clone();
                 return Ok(defined(name, (recipe, places), recipe_source, definition));
             }
-            ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
+            ModelInput::Text(text) => Model::Text(alone(&name, text, sources)?),
             ModelInput::Built(model) => Model::Built(model),
         };
         Ok(given(name, (recipe, places), recipe_source, model))
     }
 
-    /// The text of the model where it is no built-in one and none made in Rust: what the recipe needs besides, to be compiled elsewhere.
+    /// The text of the model where it is no built-in one and none made in Rust: what the recipe needs besides, with
+    /// [`own_libraries`](Self::own_libraries), to be compiled elsewhere.
     pub fn own_text(&self) -> Option<&str> {
-        let Model::Text(file) = &self.model else { return None };
-        let text = file.text();
+        let Model::Text(text) = &self.model else { return None };
+        let text = text.model().text();
         (halite_models::model(&self.model_name) != Some(text)).then_some(text)
+    }
+
+    /// The files that the text of the model uses, and those that these use, each with its path from the folder of the model.
+    pub fn own_libraries(&self) -> Vec<(PathBuf, String)> {
+        let Model::Text(text) = &self.model else { return Vec::new() };
+        text.files().map(|(path, file)| (path.to_path_buf(), file.text().to_owned())).collect()
     }
 
     /// The same with the sizes of a step that its recipe leaves to its model, whose configuration this is. A batch that several ranks share is
@@ -142,10 +152,12 @@ impl Source {
         source
     }
 
-    /// Puts mistakes in the order of its texts: those that say the recipe, then the model.
+    /// Puts mistakes in the order of its texts: those that say the recipe, then the model, then what that uses.
     pub(crate) fn sort(&self, mistakes: &mut [Diagnostic]) {
-        let model = self.model.span().map(|span| span.file);
-        let texts: Vec<FileId> = self.places.texts().iter().copied().chain(model).collect();
+        let mut texts = self.places.texts().to_vec();
+        if let Model::Text(text) = &self.model {
+            texts.extend(text.texts().files().map(|file| file.id()));
+        }
         sort_by_place(mistakes, &texts);
     }
 }
@@ -277,11 +289,17 @@ pub(crate) fn load_model(
             let definition = Definition::named(name, None, Path::new(""), sources)?;
             return from_definition(name.to_owned(), definition, changes, sources);
         }
-        ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
+        ModelInput::Text(text) => Model::Text(alone(name, text, sources)?),
         ModelInput::Built(model) => Model::Built(model),
     };
     let (file, recipe) = default_recipe(name, changes, sources)?;
     Ok(given(name.to_owned(), recipe, file, model))
+}
+
+/// A model that comes as a text alone.
+fn alone(name: &str, text: String, sources: &mut SourceMap) -> Result<Arc<ModelText>, Diagnostics> {
+    let text = registered(format!("<{name}.hal>"), text, sources);
+    ModelText::read(text, None, sources)
 }
 
 /// A source from a recipe and a model that comes with it.
@@ -302,7 +320,7 @@ fn defined(
     if let Some(seq) = recipe.seq {
         warnings.extend(positions.take().and_then(|positions| positions.warning(seq)));
     }
-    let (model_name, model) = (definition.name, Model::Text(definition.source));
+    let (model_name, model) = (definition.name, Model::Text(definition.text));
     Source { name, recipe, recipe_source, places, model_name, model, warnings, positions }
 }
 
@@ -357,8 +375,9 @@ mod tests {
         std::fs::write(&recipe, default_recipe_text("mine.hal")).unwrap();
         let loaded = session.load(recipe.to_str().unwrap(), &[]).unwrap();
         assert_eq!((loaded.name.as_str(), loaded.model_name.as_str()), ("r", "mine"));
-        let Model::Text(file) = loaded.model else { panic!("a text was loaded") };
-        assert_eq!((file.text(), session.sources.file(file.id())), ("model mine {}", Some(&file)));
+        let Model::Text(text) = loaded.model else { panic!("a text was loaded") };
+        let file = text.model();
+        assert_eq!((file.text(), session.sources.file(file.id())), ("model mine {}", Some(file)));
     }
 
     #[test]

@@ -10,14 +10,41 @@ pub(crate) struct Ident {
     pub(crate) span: Span,
 }
 
-/// `model name { .. }`
+/// `model name { .. }` or `library name { .. }`, after what it uses.
 #[derive(Debug)]
 pub(crate) struct Model {
+    pub(crate) uses: Vec<Use>,
+    pub(crate) is_library: bool,
     pub(crate) name: Ident,
     pub(crate) items: Vec<Item>,
 }
 
-/// What stands in a model.
+/// `use library: names`
+#[derive(Debug)]
+pub(crate) struct Use {
+    pub(crate) library: LibraryRef,
+    pub(crate) names: Vec<Ident>,
+}
+
+/// The library that a `use` names, with the place of its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LibraryRef {
+    /// Which it is.
+    pub name: LibraryName,
+    /// Where a text says so.
+    pub span: Span,
+}
+
+/// How a `use` names a library.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LibraryName {
+    /// `blocks`: one that comes with the compiler.
+    BuiltIn(Name),
+    /// `"shared/layers.hal"`: a file, by its path from the folder of the text that uses it.
+    File(Name),
+}
+
+/// What stands in a model or library.
 #[derive(Debug)]
 pub(crate) enum Item {
     Config(Vec<Binding>),

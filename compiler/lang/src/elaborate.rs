@@ -8,11 +8,12 @@ mod function;
 mod report;
 mod spans;
 
-use crate::ast::{Call, Causal, Expr, Item};
+use crate::ast::{Call, Causal, Expr, Item, Model};
 use crate::ops::{Callee, MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, settle, too_long};
 use crate::options::Options;
 use crate::parse::parse;
 use crate::resolve::{Program, resolve};
+use crate::texts::Texts;
 use frame::{Frame, Key, Known, NamedKey};
 use halite_ir::{Builder, Module, Registry, TensorType};
 use halite_recipe::ConfigValue;
@@ -34,23 +35,54 @@ pub struct Elaborated {
     pub warnings: Diagnostics,
 }
 
-/// Makes a model text into IR. `file` is what spans refer to.
+/// Makes a model text that uses no library into IR. `file` is what spans refer to.
 ///
 /// # Errors
-/// Every mistake in the text, then every override that the model does not take and that another text states, each in
-/// source order, the other texts in the order of the overrides. A text that leaves the grammar gives one diagnostic.
+/// As [`elaborate_texts`].
 pub fn elaborate(file: FileId, text: &str, options: &Options, registry: &Registry) -> Result<Elaborated, Diagnostics> {
-    let model = parse(file, text)?;
-    let (program, findings) = resolve(&model, registry);
+    elaborate_parsed(&[(parse(file, text)?, &[])], &[file], options, registry)
+}
+
+/// Makes a model with the libraries that it uses into IR.
+///
+/// # Errors
+/// Every mistake in the texts, that of the model first, then every override that the model does not take and that another text states,
+/// each in source order, the other texts in the order of the overrides. A text that leaves the grammar gives one diagnostic.
+pub fn elaborate_texts(texts: &Texts, options: &Options, registry: &Registry) -> Result<Elaborated, Diagnostics> {
+    let (mut parsed, mut errors) = (Vec::new(), Diagnostics::new());
+    for (source, uses) in texts.linked() {
+        match parse(source.id(), source.text()) {
+            Ok(model) => parsed.push((model, uses)),
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let files: Vec<FileId> = texts.files().map(|file| file.id()).collect();
+    elaborate_parsed(&parsed, &files, options, registry)
+}
+
+/// The last of the texts is the model; `files` has it first.
+fn elaborate_parsed(
+    texts: &[(Model, &[usize])],
+    files: &[FileId],
+    options: &Options,
+    registry: &Registry,
+) -> Result<Elaborated, Diagnostics> {
+    let (programs, findings) = resolve(texts, registry);
+    let Some(Program { model, .. }) = programs.last() else {
+        return Err(Diagnostic::bug("a model without a text").into());
+    };
     let mut module = Module::new(model.name.name.clone());
     module.bidirectional = model.items.iter().any(|item| matches!(item, Item::Causal(Causal { holds: false, .. })));
     let mut elaborator =
-        Elaborator::new(&program, options, Builder::new(&mut module, registry, "main"), findings.errors);
+        Elaborator::new(&programs, options, Builder::new(&mut module, registry, "main"), findings.errors);
     let config = elaborator.config();
     if !elaborator.broken_config {
         elaborator.main();
     }
-    elaborator.finish(file)?;
+    elaborator.finish(files)?;
     settle(&mut module, registry)?;
     Ok(Elaborated { module, config, warnings: findings.warnings })
 }
@@ -63,17 +95,24 @@ type Eval<T> = Result<T, Reported>;
 
 type Locals = IndexMap<Name, Eval<Value>>;
 
+/// A name outside of functions, after the text that it stands in.
+type Global = (usize, Name);
+
 /// The state of a run.
 #[derive(Debug)]
 struct Elaborator<'r, 'm> {
-    program: &'r Program<'m>,
+    /// Those of libraries, then that of the model.
+    programs: &'r [Program<'m>],
+    /// Which of them is being run.
+    here: usize,
     options: &'r Options,
     ops: Ops<'r>,
-    globals: Locals,
+    /// What stands outside of functions in each of the texts.
+    globals: Vec<Locals>,
     /// Some setting or `require` failed, so that running `main` would only repeat the complaint.
     broken_config: bool,
     /// The types of the tensors among them.
-    global_types: FxHashMap<Name, Vec<TensorType>>,
+    global_types: FxHashMap<Global, Vec<TensorType>>,
     frame: Frame,
     functions: FxHashMap<NamedKey, Known>,
     /// What is called of each: one, whatever names dimensions have.
@@ -99,13 +138,14 @@ struct Declaration {
 }
 
 impl<'r, 'm> Elaborator<'r, 'm> {
-    fn new(program: &'r Program<'m>, options: &'r Options, b: Builder<'r>, errors: Diagnostics) -> Self {
+    fn new(programs: &'r [Program<'m>], options: &'r Options, b: Builder<'r>, errors: Diagnostics) -> Self {
         let seen = errors.iter().filter_map(|error| Some((error.primary()?.span, error.code().id))).collect();
         Self {
-            program,
+            programs,
+            here: programs.len() - 1,
             options,
             ops: Ops::new(b, options.float),
-            globals: IndexMap::new(),
+            globals: vec![IndexMap::new(); programs.len()],
             broken_config: false,
             global_types: FxHashMap::default(),
             frame: Frame::default(),
@@ -119,6 +159,24 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             errors,
             seen,
         }
+    }
+
+    /// What is being run.
+    fn program(&self) -> &'r Program<'m> {
+        &self.programs[self.here]
+    }
+
+    /// The model.
+    fn model(&self) -> &'r Program<'m> {
+        &self.programs[self.programs.len() - 1]
+    }
+
+    /// Runs `body` in the sight of another text.
+    fn within<T>(&mut self, home: usize, body: impl FnOnce(&mut Self) -> T) -> T {
+        let here = std::mem::replace(&mut self.here, home);
+        let result = body(self);
+        self.here = here;
+        result
     }
 
     /// Keeps a diagnostic unless the same kind was reported for the same place: unrolled code repeats its mistakes. Once
@@ -156,7 +214,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
         parts: Vec<&Expr>,
         run: impl FnOnce(&mut Ops<'r>, &Text<'_>) -> halite_support::Result<T>,
     ) -> Eval<T> {
-        let globals = Globals { values: &self.globals, overrides: &self.options.overrides };
+        let globals = Globals::of(self.program(), &self.globals, self.options);
         let result = run(&mut self.ops, &Text { whole: span, parts, call, globals });
         self.check(result)
     }

@@ -39,6 +39,9 @@
 //! whole numbers and with the dimensions of tensors, through calls too. A product keeps those of its factors, any other result
 //! has none until a `let` outside functions names it. Recipes say by them which dimensions are sharded.
 //!
+//! Functions that models share stand in libraries, `library name { .. }`. A text uses those that it lists: `use blocks: norm`, before
+//! `model` or `library`. Functions see what stands in their own text, and what that uses.
+//!
 //! A model is held to causality: what it shows at a position, and the loss there, depend on no later token. One that reads in
 //! both directions, as an encoder does, says `causal = false` beside its functions:
 //!
@@ -68,7 +71,10 @@ mod parse;
 pub mod reference;
 mod resolve;
 mod suggest;
+mod texts;
 mod type_word;
 
-pub use elaborate::{Elaborated, elaborate};
+pub use ast::{LibraryName, LibraryRef};
+pub use elaborate::{Elaborated, elaborate, elaborate_texts};
 pub use options::{Options, Override};
+pub use texts::Texts;

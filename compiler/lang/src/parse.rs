@@ -5,8 +5,8 @@ mod expr;
 mod nesting;
 
 use crate::ast::{
-    AddedLoss, Argument, Assign, Binding, Causal, For, Function, Ident, If, Item, Metric, Model, Over, Param, Require,
-    Statement, Type,
+    AddedLoss, Argument, Assign, Binding, Causal, For, Function, Ident, If, Item, LibraryName, LibraryRef, Metric,
+    Model, Over, Param, Require, Statement, Type, Use,
 };
 use halite_support::{FileId, Result, Span};
 use indexmap::IndexMap;
@@ -24,7 +24,7 @@ use grammar::{Grammar, Rule};
 
 type Pair<'t> = PestPair<'t, Rule>;
 
-/// Parses a model file.
+/// Parses the file of a model or library.
 ///
 /// # Errors
 /// On the first place where the text leaves the grammar, or when something nests too deeply.
@@ -33,11 +33,59 @@ pub(crate) fn parse(file: FileId, text: &str) -> Result<Model> {
     let mut pairs = Grammar::parse(Rule::file, text).map_err(|error| error::explain(file, text, &error))?;
     let cx = Cx { file };
     let root = pairs.next().expect("a file is one pair");
-    let model = Parts::of(root).next();
+    let mut parts = Parts::of(root);
+    let uses = cx.uses(&mut parts);
+    let model = parts.next();
+    let is_library = model.as_rule() == Rule::library;
     let mut parts = Parts::of(model);
     let name = cx.ident(parts.next());
     let items = parts.rest().map(|pair| cx.item(pair)).collect::<Result<_>>()?;
-    Ok(Model { name, items })
+    Ok(Model { uses, is_library, name, items })
+}
+
+/// How a text begins.
+#[derive(Debug, Default)]
+pub(crate) struct Header {
+    /// The libraries that it uses, as [`parse`] finds them where the text is correct.
+    pub(crate) uses: Vec<LibraryRef>,
+    /// Whether it goes on as a model.
+    pub(crate) is_model: bool,
+}
+
+/// Reads how a text begins, whatever follows.
+pub(crate) fn header(file: FileId, text: &str) -> Header {
+    let Some(root) = Grammar::parse(Rule::header, text).ok().and_then(|mut pairs| pairs.next()) else {
+        return Header::default();
+    };
+    let uses = Cx { file }.uses(&mut Parts::of(root.clone()));
+    let is_model = root.into_inner().any(|pair| pair.as_rule() == Rule::word_model);
+    Header { uses: uses.into_iter().map(|used| used.library).collect(), is_model }
+}
+
+/// A function in a text.
+pub(crate) struct FunctionText<'t> {
+    pub(crate) name: &'t str,
+    /// Where its `fn` stands.
+    pub(crate) start: usize,
+    /// Where the brace of its body stands.
+    pub(crate) body: usize,
+    pub(crate) end: usize,
+}
+
+/// The functions of a model or library, in order; none of a text that leaves the grammar.
+pub(crate) fn functions(text: &str) -> Vec<FunctionText<'_>> {
+    let file = Grammar::parse(Rule::file, text).into_iter().flatten().flat_map(Pair::into_inner);
+    let items = file.filter(|pair| matches!(pair.as_rule(), Rule::model | Rule::library)).flat_map(Pair::into_inner);
+    items.filter(|pair| pair.as_rule() == Rule::function).filter_map(FunctionText::of).collect()
+}
+
+impl<'t> FunctionText<'t> {
+    fn of(pair: Pair<'t>) -> Option<Self> {
+        let span = pair.as_span();
+        let body = pair.clone().into_inner().find(|part| part.as_rule() == Rule::open_block)?.as_span().start();
+        let name = Parts::of(pair).next().as_span().as_str();
+        Some(Self { name, start: span.start(), body, end: span.end() })
+    }
 }
 
 /// Whether a text is a name in the model language.
@@ -76,6 +124,8 @@ fn is_mark(rule: Rule) -> bool {
     matches!(
         rule,
         Rule::word_model
+            | Rule::word_library
+            | Rule::word_use
             | Rule::word_config
             | Rule::word_require
             | Rule::word_let
@@ -122,6 +172,22 @@ impl Cx {
 
     fn ident(self, pair: Pair<'_>) -> Ident {
         Ident { name: pair.as_str().into(), span: self.span(&pair) }
+    }
+
+    fn uses(self, parts: &mut Parts<'_>) -> Vec<Use> {
+        let mut uses = Vec::new();
+        while let Some(used) = parts.next_if(Rule::used) {
+            let mut parts = Parts::of(used);
+            let library = parts.next();
+            let span = self.span(&library);
+            let name = match library.as_rule() {
+                Rule::text => LibraryName::File(expr::quoted(library)),
+                _ => LibraryName::BuiltIn(library.as_str().into()),
+            };
+            let names = parts.rest().map(|name| self.ident(name)).collect();
+            uses.push(Use { library: LibraryRef { name, span }, names });
+        }
+        uses
     }
 
     fn item(self, pair: Pair<'_>) -> Result<Item> {

@@ -1,5 +1,6 @@
 //! What can be checked without values: names, signatures, recursion, use.
 
+mod library;
 mod recursion;
 mod walk;
 
@@ -11,17 +12,32 @@ use halite_ir::Registry;
 use halite_support::{Code, Diagnostic, Diagnostics, Name, Span, codes};
 use indexmap::{IndexMap, IndexSet};
 
-/// A model with its definitions by name.
+/// A text with its definitions by name.
 #[derive(Debug)]
 pub(crate) struct Program<'m> {
     pub(crate) model: &'m Model,
+    /// Where it stands among the texts of a model, of which that of the model is the last one.
+    pub(crate) home: usize,
     /// Config keys and `let`s, with their defining names.
     pub(crate) globals: IndexMap<&'m str, Global<'m>>,
-    pub(crate) functions: IndexMap<&'m str, &'m Function>,
+    /// What it can call by which name: its own functions, and those of libraries that it lists.
+    pub(crate) functions: IndexMap<&'m str, Callable<'m>>,
+    /// Names that it lists and that no library has.
+    pub(crate) missing: IndexSet<&'m str>,
     /// Places of called names whose call was refused: unknown, with wrong arguments, or part of a recursion.
     pub(crate) refused: IndexSet<Span>,
     /// Places of called names that hold the function that is called.
     pub(crate) values: IndexSet<Span>,
+}
+
+/// A function as a text can call it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Callable<'m> {
+    pub(crate) function: &'m Function,
+    /// The text that it stands in.
+    pub(crate) home: usize,
+    /// Where it comes into sight: its name, or where a `use` lists that.
+    pub(crate) named: &'m Ident,
 }
 
 /// A config key or a `let`.
@@ -31,24 +47,52 @@ pub(crate) struct Global<'m> {
     pub(crate) is_config: bool,
 }
 
-impl Program<'_> {
+impl<'m> Program<'m> {
+    /// Of a text of which nothing is known yet.
+    fn new(model: &'m Model, home: usize) -> Self {
+        Self {
+            model,
+            home,
+            globals: IndexMap::new(),
+            functions: IndexMap::new(),
+            missing: IndexSet::new(),
+            refused: IndexSet::new(),
+            values: IndexSet::new(),
+        }
+    }
+
     /// The names of the config keys, in order.
     pub(crate) fn config_keys(&self) -> impl Iterator<Item = &str> {
         self.globals.iter().filter(|(_, global)| global.is_config).map(|(name, _)| *name)
     }
 }
 
-/// Checks a model. The program is as whole as the errors allow.
-pub(crate) fn resolve<'m>(model: &'m Model, registry: &Registry) -> (Program<'m>, Findings) {
+/// Checks the texts of a model, each with where those stand that it uses, which is before it. Programs are as whole as the errors
+/// allow.
+pub(crate) fn resolve<'m>(texts: &'m [(Model, &[usize])], registry: &Registry) -> (Vec<Program<'m>>, Findings) {
     let mut findings = Findings::default();
-    let mut program = collect(model, registry, &mut findings);
-    let used = walk::walk(&program, registry, &mut findings);
-    let recursive = recursion::check(&program, &used.calls, &mut findings);
-    program.refused.clone_from(&used.refused);
+    let mut programs: Vec<Program<'m>> = Vec::with_capacity(texts.len());
+    for (model, uses) in texts {
+        let mut program = Program::new(model, programs.len());
+        library::list(&mut program, uses, &programs, &mut findings);
+        resolve_one(&mut program, registry, &mut findings);
+        programs.push(program);
+    }
+    if let Some(model) = programs.last().map(|program| program.model).filter(|model| model.is_library) {
+        findings.errors.push(library::alone(model));
+    }
+    (programs, findings)
+}
+
+fn resolve_one(program: &mut Program<'_>, registry: &Registry, findings: &mut Findings) {
+    collect(program, registry, findings);
+    let used = walk::walk(program, registry, findings);
+    let recursive = recursion::check(program, &used.calls, findings);
+    report_unused(program, &used, findings);
+    let Used { refused, values, .. } = used;
+    program.refused = refused;
     program.refused.extend(recursive);
-    program.values.clone_from(&used.values);
-    report_unused(&program, &used, &mut findings);
-    (program, findings)
+    program.values = values;
 }
 
 /// What resolving found.
@@ -80,20 +124,14 @@ impl Findings {
     }
 }
 
-fn collect<'m>(model: &'m Model, registry: &Registry, findings: &mut Findings) -> Program<'m> {
-    let mut program = Program {
-        model,
-        globals: IndexMap::new(),
-        functions: IndexMap::new(),
-        refused: IndexSet::new(),
-        values: IndexSet::new(),
-    };
+fn collect(program: &mut Program<'_>, registry: &Registry, findings: &mut Findings) {
+    let model = program.model;
     let mut said = None;
     for item in &model.items {
         match item {
-            Item::Config(keys) => keys.iter().for_each(|key| add_global(&mut program, key, true, findings)),
-            Item::Let(binding) => add_global(&mut program, binding, false, findings),
-            Item::Function(function) => add_function(&mut program, function, registry, findings),
+            Item::Config(keys) => keys.iter().for_each(|key| add_global(program, key, !model.is_library, findings)),
+            Item::Let(binding) => add_global(program, binding, false, findings),
+            Item::Function(function) => add_function(program, function, registry, findings),
             Item::Causal(causal) => match said {
                 Some(first) => findings.said_twice(causal.span, first),
                 None => said = Some(causal.span),
@@ -101,12 +139,13 @@ fn collect<'m>(model: &'m Model, registry: &Registry, findings: &mut Findings) -
             Item::Require(_) => {}
         }
     }
-    if !program.functions.contains_key("main") {
+    if model.is_library {
+        library::check(model, findings);
+    } else if !program.functions.contains_key("main") {
         let message = format!("model `{}` has no `main`", model.name.name);
         let error = Diagnostic::error(codes::CONTRACT, message).at(model.name.span, "this model");
         findings.errors.push(error.help("add `fn main(tokens: s32[batch, seq + 1]) { .. return loss, count }`"));
     }
-    program
 }
 
 fn add_global<'m>(program: &mut Program<'m>, binding: &'m Binding, is_config: bool, findings: &mut Findings) {
@@ -123,8 +162,11 @@ fn add_function<'m>(program: &mut Program<'m>, function: &'m Function, registry:
         findings.errors.push(error.at(function.name.span, "choose another name"));
     }
     match program.functions.get(name) {
-        Some(first) => findings.duplicate(&function.name, first.name.span),
-        None => _ = program.functions.insert(name, function),
+        Some(first) => findings.duplicate(&function.name, first.named.span),
+        None => {
+            let own = Callable { function, home: program.home, named: &function.name };
+            program.functions.insert(name, own);
+        }
     }
 }
 
@@ -156,9 +198,14 @@ fn report_unused(program: &Program<'_>, used: &Used<'_>, findings: &mut Findings
         }
     }
     let called: IndexSet<&str> = used.calls.values().flatten().map(|(callee, _)| *callee).collect();
-    for (name, function) in &program.functions {
-        if *name != "main" && !called.contains(name) {
-            findings.unused("function", &function.name, "remove it");
+    for (name, callable) in &program.functions {
+        let is_own = callable.home == program.home;
+        if *name == "main" || called.contains(name) || (is_own && program.model.is_library) {
+            continue;
+        }
+        match is_own {
+            true => findings.unused("function", callable.named, "remove it"),
+            false => findings.unused("listed function", callable.named, "take it off the list"),
         }
     }
 }

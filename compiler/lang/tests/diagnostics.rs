@@ -1,15 +1,17 @@
 //! Every kind of mistake: its code and its line, and that one mistake makes one diagnostic.
 
-use halite_ir::Registry;
-use halite_lang::{Elaborated, Options, Override, elaborate};
+mod common;
+
+use common::elaborate_with;
+use halite_lang::{Elaborated, Options, Override};
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostics, FileId, SourceMap, Span};
 
 fn run(text: &str, overrides: Vec<Override>) -> (SourceMap, Result<Elaborated, Diagnostics>) {
     let mut sources = SourceMap::new();
-    let file = sources.add("model.hal", text);
     let options = Options { overrides, ..Options::default() };
-    (sources, elaborate(file, text, &options, &Registry::builtin()))
+    let result = elaborate_with("model.hal", text, &[], &options, &mut sources);
+    (sources, result)
 }
 
 /// `E0301@4` for each error: code and line, 0 when there is no place.

@@ -1,16 +1,19 @@
 //! What weights know of their dimensions: the configuration keys that sizes are products of.
 
+mod common;
+
+use common::elaborate_with;
 use halite_ir::{DimName, Module, Registry, verify};
 use halite_lang::build::{Argument, Init, ModelBuilder, SizeFactor};
-use halite_lang::{Options, Override, elaborate};
+use halite_lang::{Options, Override};
 use halite_recipe::ConfigValue;
 use halite_support::SourceMap;
 use halite_tensor::DType;
 
 fn module(text: &str, overrides: &[(&str, i64)]) -> Module {
     let overrides = overrides.iter().map(|(key, value)| Override::new(*key, ConfigValue::Int(*value))).collect();
-    let (file, registry) = (SourceMap::new().add("m.hal", text), Registry::builtin());
-    let built = elaborate(file, text, &Options { overrides, ..Options::default() }, &registry);
+    let (options, registry) = (Options { overrides, ..Options::default() }, Registry::builtin());
+    let built = elaborate_with("m.hal", text, &[], &options, &mut SourceMap::new());
     let module = built.unwrap_or_else(|errors| panic!("{errors:?}")).module;
     verify(&module, &registry).expect("a valid module");
     module

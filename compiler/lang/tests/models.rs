@@ -1,5 +1,8 @@
 //! The built-in models: parameter names, shapes and counts, results, validity.
 
+mod common;
+
+use common::elaborate_with;
 use halite_ir::{Function, Inst, Interpreter, Op, Param, ParamRole, Registry, ResultRole, verify};
 use halite_lang::{Elaborated, Options, Override, elaborate};
 use halite_recipe::ConfigValue;
@@ -8,9 +11,9 @@ use halite_tensor::{DType, HostTensor, Init};
 
 fn build(name: &str, overrides: &[(&str, i64)], float: DType) -> Elaborated {
     let text = halite_models::model(name).expect("a built-in model");
-    let file = SourceMap::new().add(name, text);
     let overrides = overrides.iter().map(|(key, value)| Override::new(*key, ConfigValue::Int(*value))).collect();
-    let built = elaborate(file, text, &Options { float, overrides }, &Registry::builtin()).expect("a correct model");
+    let built = elaborate_with(name, text, &[], &Options { float, overrides }, &mut SourceMap::new());
+    let built = built.expect("a correct model");
     assert!(built.warnings.is_empty(), "{:?}", built.warnings);
     built
 }

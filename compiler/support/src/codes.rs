@@ -107,6 +107,8 @@ codes! {
         => "make the model smaller, or split the expression into named parts";
     ABSENT = "E0311": "A model uses an argument of `main` where the configuration says that it is not there."
         => "use it only in the branch of an `if` that is chosen where it is there";
+    LIBRARY = "E0312": "A `use` names a library that is not there, is none, or lacks a function; or a library holds what only a model has."
+        => "name a library and a function of it; leave `config` and `main` to the model";
 
     INPUT = "E0401": "The input of a command is neither a preset, a recipe, a model file nor a bundle."
         => "name a preset, a recipe (`.toml`), a model (`.hal`) or a bundle";

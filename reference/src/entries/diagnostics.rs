@@ -48,6 +48,7 @@ examples! {
     "E0309" "models/missing_output";
     "E0310" "models/nested_lists";
     "E0311" "models/argument_not_there";
+    "E0312" "models/library_function";
     "E0401" "flags/unknown_preset";
     "E0402" "recipes/syntax";
     "E0403" "recipes/unknown_key";

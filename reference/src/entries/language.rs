@@ -12,7 +12,7 @@ macro_rules! files {
     };
 }
 
-files!["syntax", "parameters", "functions", "tensors", "batches", "models"];
+files!["syntax", "parameters", "functions", "libraries", "tensors", "batches", "models"];
 
 pub(crate) fn entries() -> Vec<Entry> {
     FILES.iter().flat_map(|(file, text)| chapters(file, text)).collect()

@@ -89,10 +89,15 @@ impl Gpt2 {
         dropout(m, self.project(m, "c_proj", o, self.hidden, self.residual_std()), self.resid_dropout)
     }
 
+    /// Reshapes are those of heads that share a key head, of which there are none.
     fn attend<'b>(&self, m: &'b ModelBuilder, [q, k, v]: [Tensor<'b>; 3]) -> Tensor<'b> {
-        let scores = q.transpose([0, 2, 1, 3]).matmul(k.transpose([0, 2, 3, 1]));
-        let p = causal_softmax(m, scores / (self.hidden as f64 / self.heads as f64).sqrt());
-        dropout(m, p, self.attn_dropout).matmul(v.transpose([0, 2, 1, 3])).transpose([0, 2, 1, 3])
+        let head_dim = self.hidden / self.heads;
+        let q = q.transpose([0, 2, 1, 3]).reshape([self.batch, self.heads, self.seq, head_dim]).named("q");
+        let scores = q.matmul(k.transpose([0, 2, 3, 1])).reshape([self.batch, self.heads, self.seq, self.seq]);
+        let p = causal_softmax(m, scores / (head_dim as f64).sqrt());
+        let p = dropout(m, p, self.attn_dropout).reshape([self.batch, self.heads, self.seq, self.seq]);
+        let o = p.matmul(v.transpose([0, 2, 1, 3])).reshape([self.batch, self.heads, self.seq, head_dim]);
+        o.transpose([0, 2, 1, 3])
     }
 
     fn mlp<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {

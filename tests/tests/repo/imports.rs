@@ -43,7 +43,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "stablehlo",
         ],
     ),
-    ("halite-reference", &["support", "tensor", "recipe", "hlo", "ir", "lang", "passes", "driver"]),
+    ("halite-reference", &["support", "tensor", "recipe", "hlo", "ir", "lang", "models", "passes", "driver"]),
     (
         "halite-selftest",
         &[

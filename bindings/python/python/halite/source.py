@@ -20,7 +20,8 @@ __all__ = ["Input", "Recipe", "Source", "Text", "compile", "load"]
 
 
 class Text:
-    """A model as a text in the model language; `name` is what diagnostics call it."""
+    """A model as a text in the model language; `name` is what diagnostics call it. It may use built-in libraries; one that uses files is
+    compiled by its path."""
 
     def __init__(self, text: str, *, name: str = "model") -> None:
         self.text = _text_of("the model", text)

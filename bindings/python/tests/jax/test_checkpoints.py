@@ -30,9 +30,12 @@ def by_columns() -> halite.Text:
     """Llama with projections that are stored columns first."""
     rows = "param weight: [width, dim(x, -1)] = normal(std)\n    return linear(x, weight)"
     columns = "param weight: [dim(x, -1), width] = normal(std)\n    return x @ weight"
-    text = (MODELS / "llama.hal").read_text()
-    assert rows in text
-    return halite.Text(text.replace(rows, columns))
+    model, blocks = (MODELS / "llama.hal").read_text(), (MODELS / "libraries" / "blocks.hal").read_text()
+    own = blocks[blocks.index("{") + 1 : blocks.rindex("}")]
+    assert rows in own
+    used = next(line for line in model.splitlines() if line.startswith("use blocks: "))
+    model = model.replace(used, "").replace("model llama {", "model llama {" + own.replace(rows, columns))
+    return halite.Text(model)
 
 
 def compiled(model: str, layout: Mapping[str, int], precision: str = "fp64") -> halite.Bundle:

@@ -9,8 +9,7 @@ use halite_support::{Diagnostic, Diagnostics, FileId, codes, sort_by_place};
 impl Elaborator<'_, '_> {
     /// Runs `main`.
     pub(super) fn main(&mut self) {
-        let program = self.program;
-        let Some(main) = program.functions.get("main") else { return };
+        let Some(main) = self.model().functions.get("main").map(|main| main.function) else { return };
         let mut locals = Locals::new();
         for argument in &main.arguments {
             let value = self.argument(argument);
@@ -97,15 +96,15 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    /// Adds the entry to the module, which comes from `file`, unless something was reported.
-    pub(super) fn finish(self, file: FileId) -> Result<(), Diagnostics> {
+    /// Adds the entry to the module, which comes from these files, unless something was reported.
+    pub(super) fn finish(self, files: &[FileId]) -> Result<(), Diagnostics> {
         let mut errors = self.errors;
         if errors.is_empty() {
             self.ops.b.finish();
             return Ok(());
         }
         let overrides = self.options.overrides.iter().filter_map(|given| Some(given.span?.file));
-        sort_by_place(&mut errors, &[file].into_iter().chain(overrides).collect::<Vec<_>>());
+        sort_by_place(&mut errors, &files.iter().copied().chain(overrides).collect::<Vec<_>>());
         Err(errors)
     }
 }

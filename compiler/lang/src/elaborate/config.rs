@@ -5,6 +5,7 @@ use super::{Elaborator, Eval, Locals, Reported};
 use crate::ast::{Binding, Expr, Item, Require};
 use crate::ops::Value;
 use crate::options::Override;
+use crate::resolve::Program;
 use crate::suggest::suggest;
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, codes};
@@ -17,9 +18,11 @@ impl Elaborator<'_, '_> {
         for setting in &options.overrides {
             self.check_key(setting);
         }
+        for library in &self.programs[..self.here] {
+            self.within(library.home, |cx| cx.constants(library));
+        }
         let mut config = IndexMap::new();
-        let program = self.program;
-        for item in &program.model.items {
+        for item in &self.program().model.items {
             match item {
                 Item::Config(keys) => {
                     for key in keys {
@@ -27,11 +30,11 @@ impl Elaborator<'_, '_> {
                         if let Ok(value) = &value {
                             config.insert(key.name.name.to_string(), value.clone());
                         }
-                        self.define(key, value.map(to_value));
+                        self.define(key, value.map(|value| to_value(value).named(&key.name.name)));
                     }
                 }
                 Item::Let(binding) => {
-                    let value = self.quiet_if_broken(|cx| cx.expr(&binding.value, &Locals::new()));
+                    let value = self.constant(binding).map(|value| value.named(&binding.name.name));
                     self.define(binding, value);
                 }
                 Item::Require(require) => _ = self.quiet_if_broken(|cx| cx.require(require)),
@@ -43,12 +46,30 @@ impl Elaborator<'_, '_> {
 
     fn define(&mut self, binding: &Binding, value: Eval<Value>) {
         self.broken_config |= value.is_err();
-        let value = value.map(|value| value.named(&binding.name.name));
         let mut tensors = Vec::new();
         value.iter().for_each(|value| value.tensors(&mut tensors));
         let types = tensors.into_iter().map(|tensor| self.ops.b.ty(tensor).clone()).collect();
-        self.global_types.entry(binding.name.name.clone()).or_insert(types);
-        self.globals.entry(binding.name.name.clone()).or_insert(value);
+        self.global_types.entry((self.here, binding.name.name.clone())).or_insert(types);
+        self.globals[self.here].entry(binding.name.name.clone()).or_insert(value);
+    }
+
+    /// Evaluates what stands outside of the functions of a library. It names no dimensions: recipes know those of the model.
+    fn constants(&mut self, library: &Program<'_>) {
+        for item in &library.model.items {
+            match item {
+                Item::Let(binding) => {
+                    let value = self.constant(binding);
+                    self.define(binding, value);
+                }
+                // Refused by `resolve`.
+                Item::Config(keys) => keys.iter().for_each(|key| self.define(key, Err(Reported))),
+                Item::Require(_) | Item::Function(_) | Item::Causal(_) => {}
+            }
+        }
+    }
+
+    fn constant(&mut self, binding: &Binding) -> Eval<Value> {
+        self.quiet_if_broken(|cx| cx.expr(&binding.value, &Locals::new()))
     }
 
     /// After a first failure of the configuration, later ones are most likely echoes of it.
@@ -63,7 +84,7 @@ impl Elaborator<'_, '_> {
     }
 
     fn check_key(&mut self, setting: &Override) {
-        let program = self.program;
+        let program = self.program();
         if program.config_keys().any(|key| key == setting.key) {
             return;
         }
@@ -130,7 +151,7 @@ impl Elaborator<'_, '_> {
     /// A mistake by what names outside functions stand for in an expression: where they are set, if that has a place, with the expression
     /// beside it under the first label; else at the expression under the second one.
     pub(super) fn blamed(&self, error: Diagnostic, expr: &Expr, [beside, alone]: [&str; 2]) -> Diagnostic {
-        let globals = Globals { values: &self.globals, overrides: &self.options.overrides };
+        let globals = Globals::of(self.program(), &self.globals, self.options);
         let error = blame(globals, &self.ops.b, error, expr);
         match error.primary() {
             Some(_) => error.also(expr.span, beside),

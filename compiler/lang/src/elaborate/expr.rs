@@ -20,8 +20,9 @@ impl Elaborator<'_, '_> {
 
     /// Something is made of an argument of `main` that is not there.
     pub(super) fn absent(&mut self, name: &Name, span: Span) -> Reported {
-        let main = self.program.functions.get("main");
-        let argument = main.and_then(|main| main.arguments.iter().find(|argument| argument.name.name == *name));
+        let main = self.model().functions.get("main");
+        let argument =
+            main.and_then(|main| main.function.arguments.iter().find(|argument| argument.name.name == *name));
         let error = Diagnostic::error(codes::ABSENT, format!("`{name}` is used where it is not there"));
         let error = error.at(span, "used here").help("use it only in the branch of an `if` that its condition chooses");
         let condition = argument.and_then(|argument| argument.presence.as_ref());
@@ -110,7 +111,7 @@ impl Elaborator<'_, '_> {
     /// The value of the arm that has what the subject is.
     fn matched<'e>(&mut self, choice: &'e Match, locals: &Locals) -> Eval<&'e Expr> {
         let subject = self.expr(&choice.subject, locals)?;
-        if matches!(subject, Value::Tensor(_) | Value::List(_) | Value::Function(_)) {
+        if matches!(subject, Value::Tensor(_) | Value::List(_) | Value::Function(..)) {
             return Err(self.wrong_kind("a word, a number or `true` or `false`", &subject, &choice.subject));
         }
         for arm in &choice.arms {
@@ -164,8 +165,11 @@ impl Elaborator<'_, '_> {
         if let Some(value) = locals.get(name).cloned().or_else(|| self.global(name)) {
             return value;
         }
-        if self.program.functions.contains_key(&**name) || ops::is_op(name, self.ops.b.registry()) {
-            return Ok(Value::Function(name.clone()));
+        if let Some(callable) = self.program().functions.get(&**name) {
+            return Ok(Value::Function(name.clone(), callable.home));
+        }
+        if ops::is_op(name, self.ops.b.registry()) {
+            return Ok(Value::Function(name.clone(), 0));
         }
         Ok(Value::Type(self.element_type(name)?))
     }

@@ -1,8 +1,9 @@
 //! Calls of a model's functions, each written once for arguments of one kind.
 
-use super::{Declaration, Elaborator, Eval, Locals, Reported};
+use super::{Declaration, Elaborator, Eval, Global, Locals, Reported};
 use crate::ast::{Call, Function};
 use crate::ops::{Callee, Declared, Kind, Named, Report, Sizes, Value, Weight};
+use crate::resolve::Callable;
 use halite_ir::{Builder, Draft, TensorType, Value as Tensor};
 use halite_support::{Name, Span};
 use indexmap::IndexMap;
@@ -23,7 +24,7 @@ pub(super) struct Frame {
     /// What the entry reports beside its loss.
     pub(super) reports: Vec<Report>,
     /// What it reads of what is outside of functions.
-    captures: IndexMap<Name, Value>,
+    captures: IndexMap<Global, Value>,
 }
 
 /// A function, and what its instructions depend on in its arguments.
@@ -43,7 +44,7 @@ pub(super) struct Written {
     /// What the dimensions of the tensors among its results are products of.
     sizes: Vec<Sizes>,
     /// What it reads of what is outside of functions: names, and the parameters in place of the tensors.
-    captures: IndexMap<Name, Value>,
+    captures: IndexMap<Global, Value>,
     weights: Vec<Declared<Declaration>>,
     /// What it shows, with where; no tensor where that is poisoned.
     outputs: Vec<(Name, Declaration, Option<Tensor>)>,
@@ -73,6 +74,16 @@ impl Written {
 impl Elaborator<'_, '_> {
     /// A call of a function of the model. One that is given something wrong is run in place, to find what else is wrong.
     pub(super) fn call_function(
+        &mut self,
+        Callable { function, home, .. }: Callable<'_>,
+        call: &Call,
+        values: Vec<Eval<Value>>,
+        span: Span,
+    ) -> Eval<Vec<Value>> {
+        self.within(home, |cx| cx.call_here(function, call, values, span))
+    }
+
+    fn call_here(
         &mut self,
         function: &Function,
         call: &Call,
@@ -154,8 +165,8 @@ impl Elaborator<'_, '_> {
         self.ops.statements += written.statements.saturating_sub(1);
         self.step(span)?;
         let mut others = Vec::new();
-        for (name, params) in &written.captures {
-            let value = self.global(name).ok_or(Reported)??;
+        for (global, params) in &written.captures {
+            let value = self.captured(global).ok_or(Reported)??;
             pair(params, &value, &mut others);
         }
         for weight in &written.weights {
@@ -199,18 +210,23 @@ impl Elaborator<'_, '_> {
 
     /// What stands outside of functions, as the function being written has it.
     pub(super) fn global(&mut self, name: &Name) -> Option<Eval<Value>> {
-        let value = self.globals.get(name)?.clone();
+        self.captured(&(self.here, name.clone()))
+    }
+
+    fn captured(&mut self, global: &Global) -> Option<Eval<Value>> {
+        let (home, name) = global;
+        let value = self.globals.get(*home)?.get(name)?.clone();
         let Ok(value) = value else { return Some(value) };
         if tensors_of(std::slice::from_ref(&value)).is_empty() || !self.frame.is_called {
             return Some(Ok(value));
         }
-        if let Some(known) = self.frame.captures.get(name) {
+        if let Some(known) = self.frame.captures.get(global) {
             return Some(Ok(known.clone()));
         }
-        let types = self.global_types.get(name).cloned().unwrap_or_default();
+        let types = self.global_types.get(global).cloned().unwrap_or_default();
         let param = value.as_params(name, &mut types.into_iter(), &mut self.ops.b).ok_or(Reported);
         if let Ok(param) = &param {
-            self.frame.captures.insert(name.clone(), param.clone());
+            self.frame.captures.insert(global.clone(), param.clone());
         }
         Some(param)
     }

@@ -3,17 +3,16 @@
 use super::{Declaration, Elaborator, Eval, Locals, Reported};
 use crate::ast::{Argument, Assign, Call, Expr, For, Function, Given, If, Over, Param, Statement, Type};
 use crate::ops::{self, Named, Place, Sizes, Value, Weight, initial};
-use crate::resolve::misfits;
+use crate::resolve::{Callable, misfits};
 use halite_ir::TensorType;
 use halite_support::{Diagnostics, Name, Span, codes};
 use halite_tensor::Init;
 
-impl Elaborator<'_, '_> {
+impl<'m> Elaborator<'_, 'm> {
     /// A call of a model function, a builtin or a composite, inside its scope if it names one.
     pub(super) fn call(&mut self, call: &Call, expr: &Expr, locals: &Locals) -> Eval<Vec<Value>> {
-        let program = self.program;
-        let name = self.called(call, locals)?;
-        let function = program.functions.get(&*name).copied();
+        let program = self.program();
+        let (name, function) = self.called(call, locals)?;
         let value = |cx: &mut Self, given: &Given| match function {
             Some(_) => cx.handed(&given.value, locals),
             None => cx.expr(&given.value, locals),
@@ -40,25 +39,28 @@ impl Elaborator<'_, '_> {
         results
     }
 
-    /// The name of the function that is called: that in the call, or what that holds.
-    fn called(&mut self, call: &Call, locals: &Locals) -> Eval<Name> {
-        let program = self.program;
+    /// What is called: what has the name in the call, or what that holds. It is an op where it is no function of a text.
+    fn called(&mut self, call: &Call, locals: &Locals) -> Eval<(Name, Option<Callable<'m>>)> {
+        let program = self.program();
         let name = &call.function.name;
+        let seen = program.functions.get(&**name).copied();
         if !program.values.contains(&call.function.span) {
-            return Ok(name.clone());
+            return Ok((name.clone(), seen));
         }
-        let held = match locals.get(name).cloned().or_else(|| self.global(name)).unwrap_or(Err(Reported))? {
-            Value::Function(held) => held,
-            _ if program.functions.contains_key(&**name) || ops::is_op(name, self.ops.b.registry()) => name.clone(),
+        let (held, function) = match locals.get(name).cloned().or_else(|| self.global(name)).unwrap_or(Err(Reported))? {
+            Value::Function(held, home) => {
+                let function = self.programs[home].functions.get(&*held).copied();
+                (held, function)
+            }
+            _ if seen.is_some() || ops::is_op(name, self.ops.b.registry()) => (name.clone(), seen),
             other => {
                 let error = self.ops.wrong_kind("a function", &other, Place::whole(&call.function.span));
                 return Err(self.report(error));
             }
         };
-        let misfits =
-            program.functions.get(&*held).map_or_else(Diagnostics::new, |function| misfits(call, function, true));
+        let misfits = function.map_or_else(Diagnostics::new, |callable| misfits(call, callable.function, true));
         if misfits.is_empty() {
-            return Ok(held);
+            return Ok((held, function));
         }
         misfits.into_iter().for_each(|error| _ = self.report(error));
         Err(Reported)

@@ -3,7 +3,8 @@
 use super::Locals;
 use crate::ast::{Call, Expr, ExprKind};
 use crate::ops::{Part, Spans};
-use crate::options::Override;
+use crate::options::{Options, Override};
+use crate::resolve::Program;
 use halite_ir::Builder;
 use halite_support::{Diagnostic, Span};
 
@@ -12,6 +13,14 @@ use halite_support::{Diagnostic, Span};
 pub(super) struct Globals<'a> {
     pub(super) values: &'a Locals,
     pub(super) overrides: &'a [Override],
+}
+
+impl<'a> Globals<'a> {
+    /// Those of a program; only a model has settings.
+    pub(super) fn of(program: &Program<'_>, values: &'a [Locals], options: &'a Options) -> Self {
+        let overrides = if program.model.is_library { &[] } else { options.overrides.as_slice() };
+        Self { values: &values[program.home], overrides }
+    }
 }
 
 /// An operation in a model text.

@@ -277,7 +277,7 @@ fn to_attr(value: &Value) -> Option<Attr> {
             let int = |item: &Value| if let Value::Int(value, _) = item { Some(*value) } else { None };
             Attr::Ints(list.items.iter().map(int).collect::<Option<_>>()?)
         }
-        Value::Tensor(_) | Value::Function(_) | Value::Absent(_) => return None,
+        Value::Tensor(_) | Value::Function(..) | Value::Absent(_) => return None,
     })
 }
 

@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     Type(DType),
     List(Vec<Kind>),
     Tensor(TensorType),
-    Function(Name),
+    Function(Name, usize),
     Absent(Name),
 }
 
@@ -37,7 +37,7 @@ impl Kind {
             Value::Type(dtype) => Self::Type(*dtype),
             Value::List(list) => Self::List(list.items.iter().map(|item| Self::of(item, b)).collect()),
             Value::Tensor(tensor) => Self::Tensor(b.ty(*tensor).clone()),
-            Value::Function(name) => Self::Function(name.clone()),
+            Value::Function(name, home) => Self::Function(name.clone(), *home),
             Value::Absent(name) => Self::Absent(name.clone()),
         }
     }

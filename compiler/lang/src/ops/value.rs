@@ -24,8 +24,8 @@ pub(crate) enum Value {
     /// Names share it: a list is read far more often than it is made.
     List(Arc<List>),
     Tensor(Tensor),
-    /// A function of the model or an op, by its name.
-    Function(Name),
+    /// A function by its name and which of the texts of a model it stands in; an op, for which that is 0.
+    Function(Name, usize),
     /// An argument of `main` of this name that is not there: it may be handed on and returned, and nothing else.
     Absent(Name),
 }
@@ -76,7 +76,7 @@ impl Value {
             Value::Type(dtype) => format!("the element type `{dtype}`"),
             Value::List(list) => format!("a list of {}", list.items.len()),
             Value::Tensor(tensor) => format!("a tensor `{}`", b.ty(*tensor)),
-            Value::Function(name) => format!("the function `{name}`"),
+            Value::Function(name, _) => format!("the function `{name}`"),
             Value::Absent(name) => format!("`{name}`, which is not there"),
         }
     }

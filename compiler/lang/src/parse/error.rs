@@ -39,7 +39,7 @@ fn advice(found: &str, expected: &str) -> Option<String> {
     Some(match found {
         "\"" if expected == describe(Rule::text) => "end the text with `\"` on the same line".to_owned(),
         "}" if expected.contains("`return`") => "end the function with `return` and its results".to_owned(),
-        "" if expected == "`model`" => "begin the file with `model name {`".to_owned(),
+        "" if expected.contains("`model`") => "begin the file with `model name {`".to_owned(),
         _ if begins_item && expected.contains("`}`") => format!("close what stands before `{found}` with `}}`"),
         "}" if expected == describe(Rule::EOI) => "remove it: nothing is open here".to_owned(),
         _ if MODEL_WORDS.contains(&found) => format!("choose another name: `{found}` is a word of the language"),
@@ -77,7 +77,9 @@ fn alternatives(rules: &[Rule]) -> String {
 
 fn describe(rule: Rule) -> &'static str {
     match rule {
-        Rule::file | Rule::model | Rule::word_model => "`model`",
+        Rule::file | Rule::header | Rule::model | Rule::word_model => "`model`",
+        Rule::library | Rule::word_library => "`library`",
+        Rule::used | Rule::word_use => "`use`",
         Rule::config | Rule::word_config => "`config`",
         Rule::require | Rule::word_require => "`require`",
         Rule::let_item | Rule::word_let => "`let`",

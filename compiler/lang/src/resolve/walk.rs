@@ -44,7 +44,7 @@ pub(super) fn walk<'m>(program: &Program<'m>, registry: &Registry, findings: &mu
 }
 
 /// Only so many of the first mistakes come with what was probably meant.
-const MAX_SUGGESTIONS: usize = 64;
+pub(super) const MAX_SUGGESTIONS: usize = 64;
 
 struct Walk<'w, 'm> {
     program: &'w Program<'m>,
@@ -214,7 +214,8 @@ impl<'m> Walk<'_, 'm> {
     }
 
     fn only_in_main(&mut self, word: &str, name: &Ident) {
-        if self.function != Some("main") && self.program.functions.contains_key("main") {
+        let has_main = self.program.model.is_library || self.program.functions.contains_key("main");
+        if self.function != Some("main") && has_main {
             let message = format!("`{word} {}` stands outside `main`", name.name);
             self.findings.error(codes::CONTRACT, message, name.span, "return it to `main` instead");
         }
@@ -265,7 +266,8 @@ impl<'m> Walk<'_, 'm> {
             self.used.globals.insert(global);
         } else if let Some((&function, _)) = self.program.functions.get_key_value(name) {
             self.used.calls.entry(self.function.unwrap_or_default()).or_default().push((function, span));
-        } else if type_word(name).is_none() && !ops::is_op(name, self.registry) {
+        } else if type_word(name).is_none() && !ops::is_op(name, self.registry) && !self.program.missing.contains(name)
+        {
             let candidates = self.locals.keys().copied().chain(self.program.globals.keys().copied());
             let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no `{name}` is defined here"));
             let meant = if self.suggests() { nearest(name, candidates) } else { None };
@@ -293,11 +295,13 @@ impl<'m> Walk<'_, 'm> {
         if self.is_value(&name.name) {
             self.read(&name.name, name.span);
             self.used.values.insert(name.span);
-        } else if let Some((&own, function)) = self.program.functions.get_key_value(&*name.name) {
+        } else if let Some((&own, callable)) = self.program.functions.get_key_value(&*name.name) {
             if let Some(caller) = self.function {
                 self.used.calls.entry(caller).or_default().push((own, name.span));
             }
-            self.signature(call, function);
+            self.signature(call, callable.function);
+        } else if self.program.missing.contains(&*name.name) {
+            self.used.refused.insert(name.span);
         } else if !ops::is_op(&name.name, self.registry) {
             let suggests = self.suggests();
             let own = self.program.functions.keys().copied().filter(|_| suggests);

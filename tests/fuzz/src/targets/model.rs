@@ -5,8 +5,9 @@ use crate::repository;
 use crate::target::{TEXT, Target};
 use crate::targets::ir::reads_back;
 use halite_ir::{Registry, verify};
-use halite_lang::{Options, elaborate};
-use halite_support::SourceMap;
+use halite_lang::{LibraryName, LibraryRef, Options, Texts, elaborate_texts};
+use halite_support::{Diagnostic, Result, SourceFile, SourceMap, codes};
+use std::sync::Arc;
 
 pub(crate) const TARGET: Target = Target {
     name: "model",
@@ -24,11 +25,28 @@ fn seeds() -> Vec<Vec<u8>> {
     [repository::contents(&own), repository::case_files(".hal")].concat()
 }
 
+/// A library that is built in; there are no files.
+fn library(used: &LibraryRef) -> Result<Arc<SourceFile>> {
+    let LibraryName::BuiltIn(name) = &used.name else { return Err(missing(used)) };
+    let text = halite_models::library(name).ok_or_else(|| missing(used))?;
+    Ok(Arc::new(SourceFile::new(format!("<{name}.hal>"), text)))
+}
+
+fn missing(used: &LibraryRef) -> Diagnostic {
+    Diagnostic::error(codes::LIBRARY, "no such library").at(used.span, "here").help("name one that is built in")
+}
+
 fn run(input: &[u8], registry: &Registry) -> Verdict {
     let Ok(text) = std::str::from_utf8(input) else { return Ok(false) };
     let mut sources = SourceMap::new();
-    let file = sources.add("m.hal", text);
-    match elaborate(file, text, &Options::default(), registry) {
+    let file = Arc::new(SourceFile::new("m.hal", text));
+    sources.insert(file.clone());
+    let texts = Texts::gather(file, |_, used| {
+        let library = library(used)?;
+        sources.insert(library.clone());
+        Ok(library)
+    });
+    match texts.and_then(|texts| elaborate_texts(&texts, &Options::default(), registry)) {
         Err(mistakes) => refused(&mistakes, &sources),
         Ok(model) => {
             said(&model.warnings, &sources)?;
