@@ -22,9 +22,12 @@ fn bytes<const N: usize>(values: impl IntoIterator<Item = [u8; N]>) -> Vec<u8> {
 type Tensors<'a> = [(&'a str, Dtype, Vec<usize>, Vec<u8>)];
 
 fn write(path: &Path, tensors: &Tensors<'_>) {
-    let view = |(name, dtype, shape, bytes)| (name, TensorView::new(dtype, shape, bytes).unwrap());
+    let view = |(name, dtype, shape, bytes)| {
+        (name, TensorView::new(dtype, shape, bytes).expect("the bytes are those of the shape"))
+    };
     let views = tensors.iter().map(|(name, dtype, shape, bytes)| view((*name, *dtype, shape.clone(), &bytes[..])));
-    std::fs::write(path, safetensors::serialize(views, None).unwrap()).unwrap();
+    let file = safetensors::serialize(views, None).expect("tensors have a form");
+    std::fs::write(path, file).expect("the folder takes files");
 }
 
 /// Examples of which label and both numbers are the same, and another tensor that nobody asks for.
@@ -84,7 +87,7 @@ fn labels(rows: &Rows) -> Vec<i128> {
 }
 
 fn next(data: &mut Mixture, rows: usize) -> Vec<i128> {
-    labels(&data.next(rows).unwrap())
+    labels(&data.next(rows).expect("the files are whole"))
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn a_model_of_buffers_alone_is_refused() {
     let model = MODEL.replace("param weight", "buffer weight");
     let mut session = Session::new();
     let source = expect(session.load_model("m", model.as_str(), &[]));
-    let error = session.compile(&source, &Default::default()).err().expect("nothing is trained").remove(0);
+    let error = session.compile(&source, &Default::default()).expect_err("nothing is trained").remove(0);
     assert_eq!(error.message(), "every parameter is frozen, so that nothing is trained");
     assert!(error.help_text().is_some_and(|help| help.contains("`param`")), "{error:?}");
 }

@@ -71,7 +71,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-RATE = {"optimizer": {"adamw": {"lr": 0.1}}}
+RATE: dict[str, Any] = {"optimizer": {"adamw": {"lr": 0.1}}}
 OPTIONS: dict[str, Any] = {"steps": STEPS, "eval_every": 10, "seed": 1}
 
 
