@@ -406,9 +406,9 @@ def test_wrong_inputs_are_refused_with_what_to_do(at: int, bigram: halite.Bundle
 
 # What is done, and what is said.
 OF_ANOTHER_KIND: list[tuple[Callable[[halite.Bundle], Any], str]] = [
-    (lambda b: halite.train(b, "book.txt"), "`data` are arrays of tokens, not a `str`; files are given as"),
-    (lambda b: halite.train(b, 3), "`data` are arrays of tokens, not a `int`"),  # type: ignore[arg-type]
-    (lambda b: halite.train(b, BATCHES, held_out={"a": "b"}), "`held_out` are arrays of tokens, not a `str`"),
+    (lambda b: halite.train(b, "book.txt"), "`data` are arrays, not a `str`; files are given as"),
+    (lambda b: halite.train(b, 3), "`data` are arrays, not a `int`"),  # type: ignore[arg-type]
+    (lambda b: halite.train(b, BATCHES, held_out={"a": "b"}), "`held_out` are arrays, not a `str`"),
     (lambda b: halite.train(b, held_out=BATCHES), "`held_out` are arrays beside arrays to train on"),
     (lambda b: halite.train(b, {"sources": []}), "a `Bundle` has the table `data` of its recipe"),
     (lambda b: halite.train(b, BATCHES, seq=4), "a `Bundle` is compiled already: leave `seq` out"),
