@@ -60,7 +60,14 @@ impl Input {
             let help = "name data in the recipe: `[data]` with `sources = [{ files = [..] }]`";
             return Err(error.help(help).into());
         };
-        Ok(Opened { width: Feed::of_batch(&bundle)?.takes.width()?, data: RecipeData::new(&bundle, table, ".")? })
+        let data = RecipeData::new(&bundle, table, ".")?;
+        if data.train_config().has_examples()? {
+            let error = Diagnostic::error(codes::USAGE, "the data are examples, which have no tokens to count");
+            return Err(error
+                .help("train on them as they are: what a model does not take is told before the first update")
+                .into());
+        }
+        Ok(Opened { width: Feed::of_batch(&bundle)?.takes.width()?, data })
     }
 }
 

@@ -9,7 +9,7 @@ use halite_bundle::Bundle;
 use halite_bundle::ModuleRole;
 use halite_data::HeldOut;
 use halite_recipe::{DataSource, DataTable};
-use halite_support::{Diagnostic, codes};
+use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_train::{Evaluated, Evaluator, Feed, RecipeData};
 use serde_json::json;
 use std::path::PathBuf;
@@ -55,13 +55,16 @@ impl Eval {
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut evaluator = Evaluator::load(executor, &bundle, state)?;
         let most = self.batches.map_or(usize::MAX, |batches| batches as usize);
-        let mut found = Vec::new();
+        let (mut found, mut warnings) = (Vec::new(), Diagnostics::new());
         for HeldOut { name: held_out, mut data } in data {
             let place = if held_out.is_empty() { "held out".to_owned() } else { held_out };
             spinner.set_message(format!("{name}: measuring {place}"));
-            found.push((place, evaluator.evaluate(data.as_mut(), most)?));
+            let evaluated = evaluator.evaluate(data.as_mut(), most)?;
+            warnings.extend(evaluated.warning.clone());
+            found.push((place, evaluated));
         }
         spinner.finish_and_clear();
+        context.show(&warnings);
         Ok(Output::new(shown(&found), json!({ "data": found.iter().map(measured).collect::<Vec<_>>() })))
     }
 
@@ -94,7 +97,7 @@ fn shown(found: &[(String, Evaluated)]) -> String {
     let metrics = found.first().into_iter().flat_map(|(_, evaluated)| evaluated.metrics.keys().cloned());
     let head = head.into_iter().chain(metrics).collect();
     let row = |(place, evaluated): &(String, Evaluated)| {
-        let Evaluated { loss, tokens, metrics } = evaluated;
+        let Evaluated { loss, tokens, metrics, .. } = evaluated;
         let own = [place.clone(), format!("{loss:.4}"), format!("{:.4}", evaluated.perplexity()), grouped(*tokens)];
         own.into_iter().chain(metrics.values().map(|value| format!("{value:.4}"))).collect()
     };
@@ -102,7 +105,7 @@ fn shown(found: &[(String, Evaluated)]) -> String {
 }
 
 fn measured((place, evaluated): &(String, Evaluated)) -> serde_json::Value {
-    let Evaluated { loss, tokens, metrics } = evaluated;
+    let Evaluated { loss, tokens, metrics, .. } = evaluated;
     json!({
         "data": place,
         "loss": loss,

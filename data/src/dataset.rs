@@ -55,6 +55,7 @@ impl Takes {
             let message =
                 format!("text gives sequences of tokens, the model takes {}", halite_support::nearest::list(&names));
             Diagnostic::error(codes::MODULE, message)
+                .note("files are text or tokens but where their names end in `.safetensors`, or `format = \"safetensors\"` says so")
                 .help("give examples as safetensors files, each with a tensor `[examples, ..]` for every input")
         })
     }

@@ -63,11 +63,12 @@ fn a_loss_with_a_weight_is_what_it_is_by_hand() {
     let reported = run(&compile(&["batch=4"]));
     assert_same(&reported, &by_hand);
     let names: Vec<_> = reported.1[0].iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["loss", "grad_norm", "learning_rate", "count", "accuracy", "hits", "z"]);
+    assert_eq!(names, ["loss", "grad_norm", "learning_rate", "count", "accuracy", "hits", "nothing", "z"]);
     for (found, counts) in reported.1.iter().zip(&COUNTS) {
         let count: usize = counts.iter().sum();
         let [accuracy, hits, z] = ["accuracy", "hits", "z"].map(|name| found.get(name).unwrap());
         assert_close(accuracy * count.max(1) as f64, hits, "a share of the labels");
+        assert_eq!(found.get("nothing"), Some(0.0));
         assert!(hits <= count as f64 && (z > 0.0) == (count > 0), "{found:?}");
     }
     assert!(reported.1.iter().any(|found| found.get("hits") > Some(0.0)), "nothing was right: {:?}", reported.1);
@@ -107,7 +108,7 @@ fn evaluations_add_up() {
     }
     assert_eq!(all.get("count"), Some(10.0));
     let found = all.of_model();
-    assert_eq!(found.keys().collect::<Vec<_>>(), ["accuracy", "hits", "z"]);
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["accuracy", "hits", "nothing", "z"]);
     let mut update = expect(TrainStep::load(xla::executor(), &compile(&["batch=4"])));
     expect(update.set_state(expect(init::initial_state(&bundle, 3))));
     let update = expect(update.step(&batch(2)));

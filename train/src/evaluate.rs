@@ -1,5 +1,6 @@
 //! The loss of a model on data.
 
+use super::divergence;
 use super::feed::Feed;
 use super::inference::Inference;
 use super::metrics::Metrics;
@@ -21,6 +22,8 @@ pub struct Evaluated {
     pub tokens: u64,
     /// The metrics of the model.
     pub metrics: IndexMap<String, f64>,
+    /// What was done with examples that make no whole batch.
+    pub warning: Option<Diagnostic>,
 }
 
 impl Evaluated {
@@ -56,14 +59,17 @@ impl Evaluator {
         self.feed.check(data)?;
         let mut all = Metrics::default();
         let Self { inference, feed } = self;
-        feed.once(data, most, |batch| {
+        let warning = feed.once(data, most, |batch| {
             all.add(&Metrics::of(&inference.run(&batch)?));
             Ok(())
         })?;
         let tokens = all.get("count").unwrap_or(f64::NAN) as u64;
-        let evaluated = Evaluated { loss: all.mean_loss(), tokens, metrics: all.of_model() };
+        let evaluated = Evaluated { loss: all.mean_loss(), tokens, metrics: all.of_model(), warning };
         if evaluated.loss.is_finite() {
             return Ok(evaluated);
+        }
+        if all.get("count") == Some(0.0) {
+            return Err(divergence::of_nothing().into());
         }
         let error = Diagnostic::error(codes::DIVERGED, format!("the loss on these data is {}", evaluated.loss));
         Err(error.help("evaluate a state that was saved before the run diverged").into())

@@ -82,7 +82,7 @@ impl Feed {
             takes: Takes { width, inputs: fed.iter().map(input).collect() },
             eval_rows: rows,
             rows: all,
-            tokens: width.map_or(manifest.statistics.tokens_per_step, |width| (all * (width - 1)) as u64),
+            tokens: width.map_or(manifest.statistics.tokens_per_step, |width| (all * width.saturating_sub(1)) as u64),
             vocabulary: sequences.as_ref().and_then(|sequences| known_tokens(bundle, &sequences.tokens)),
             sequences,
             ranges: ranges(manifest),
@@ -123,7 +123,8 @@ impl Feed {
         Ok(sequences.batch(&rows))
     }
 
-    /// Hands on the batches of an evaluation that cover data once, where these are no more than `most`; at least one.
+    /// Hands on the batches of an evaluation that cover data once, where these are no more than `most`; at least one. Returns what it
+    /// did with examples that make no whole batch.
     ///
     /// # Errors
     /// When the data cannot be read; what `each` returns.
@@ -132,11 +133,15 @@ impl Feed {
         data: &mut dyn Dataset,
         most: usize,
         mut each: impl FnMut(Tensors) -> std::result::Result<(), Diagnostics>,
-    ) -> std::result::Result<(), Diagnostics> {
+    ) -> std::result::Result<Option<Diagnostic>, Diagnostics> {
+        let mut rest = None;
         for number in 0..most {
             let mut rows = data.next(1)?;
             while rows.rows < self.eval_rows && data.epochs() == 0 {
                 rows.append(data.next(1)?);
+            }
+            if rows.rows < self.eval_rows && !rows.inputs.is_empty() {
+                rest = Some(self.rest(rows.rows, number == 0));
             }
             // What is given twice would count twice; but one batch there is, filled from the start.
             if rows.rows < self.eval_rows && number == 0 {
@@ -149,7 +154,18 @@ impl Feed {
                 break;
             }
         }
-        Ok(())
+        Ok(rest)
+    }
+
+    /// A warning about so many examples that are too few for a batch.
+    fn rest(&self, rows: usize, is_all: bool) -> Diagnostic {
+        let batch = self.eval_rows;
+        let message = match is_all {
+            true => format!("the {rows} held-out examples are repeated until there are {batch}, a whole batch"),
+            false => format!("the last {rows} held-out examples are left out: they are less than a batch of {batch}"),
+        };
+        let warning = Diagnostic::warning(codes::DATA, message);
+        warning.help("compile with a `batch` that divides how many there are, to measure on each of them once")
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Programs {
     step: TrainStep,
     /// What is held out; nothing when the bundle has no evaluation.
     pub held_out: Vec<Evaluation>,
+    /// What was done with held-out examples that make no whole batch.
+    pub warnings: Diagnostics,
 }
 
 /// Data that are held out, on the devices.
@@ -43,9 +45,10 @@ impl Programs {
         let is_evaluated = eval_batches > 0 && !held_out.is_empty();
         let step = TrainStep::load_parts(executor, bundle, KernelChoice::ByPlatform, is_evaluated)?;
         let held_out = if step.has_eval() { held_out } else { Vec::new() };
-        let upload = |held_out| evaluation(&feed, &step, held_out, eval_batches);
+        let mut warnings = Diagnostics::new();
+        let upload = |held_out| evaluation(&feed, &step, held_out, eval_batches, &mut warnings);
         let held_out = held_out.into_iter().map(upload).collect::<std::result::Result<_, _>>()?;
-        Ok(Self { feed, step, held_out })
+        Ok(Self { feed, step, held_out, warnings })
     }
 
     /// A step of its own for a run.
@@ -60,14 +63,15 @@ fn evaluation(
     step: &TrainStep,
     held_out: HeldOut,
     most: usize,
+    warnings: &mut Diagnostics,
 ) -> std::result::Result<Evaluation, Diagnostics> {
     let HeldOut { name, mut data } = held_out;
     feed.check(data.as_ref())?;
     let mut batches = Vec::new();
-    feed.once(data.as_mut(), most, |batch| {
+    warnings.extend(feed.once(data.as_mut(), most, |batch| {
         batches.push(step.upload(&batch)?);
         Ok(())
-    })?;
+    })?);
     Ok(Evaluation { name, batches })
 }
 

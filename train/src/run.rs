@@ -89,6 +89,7 @@ fn run_to_end(
         output.add_event(watch, Event::Resume { update: start })?;
     }
     watch.started(start);
+    programs.warnings.iter().for_each(|warning| watch.warned(warning));
     let mut saver = Saver::new(output, options, &record);
     let ended = go_on(&mut run, bundle, &record, (options, &together), &mut saver, output, watch);
     run.tell_skipped(true, watch);

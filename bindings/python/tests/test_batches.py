@@ -166,3 +166,19 @@ def test_names_of_metrics_are_their_own(name: str) -> None:
     m.metric(name, m.sum(x))
     with pytest.raises(halite.Error):
         m.finish(m.sum(x * m.param("w", [WIDTH], init=normal(1))), m.sum(x))
+
+
+def test_examples_that_make_no_whole_batch_are_told() -> None:
+    data = [examples(8, 1)]
+    with pytest.warns(halite.HaliteWarning, match="the last 2 held-out examples are left out: they are less than a batch of 4"):
+        history = halite.train(classifier(), data, held_out=[examples(26, 2)], steps=1, output="more")
+    assert [each.tokens for each in history.evaluations] == [24, 24]
+    with pytest.warns(halite.HaliteWarning, match="the 3 held-out examples are repeated until there are 4"):
+        history = halite.train(classifier(), data, held_out=[examples(3, 2)], steps=1, output="less")
+    assert [each.tokens for each in history.evaluations] == [4, 4]
+
+
+def test_labels_that_all_do_not_count_are_told() -> None:
+    nothing = {**examples(4, 2), "labels": np.full(4, -100)}
+    with pytest.raises(halite.Error, match="the loss counts nothing in the held-out data"):
+        halite.train(classifier(), [examples(8, 1)], held_out=[nothing], steps=1, output="run")

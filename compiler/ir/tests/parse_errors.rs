@@ -129,8 +129,8 @@ fn constants() {
 fn roles() {
     let param = |role: &str| format!("func @f(%x: f32[4] {{{role}}}) -> () {{\n  return\n}}");
     assert_report(&param("weight"), &["1:21 E0204 a weight says how it starts (add e.g. `init = zeros`)"]);
-    let inits = "(write `zeros`, `ones`, `constant(value)`, `normal(std)`, `truncated_normal(std)` or `uniform(low, high)`; \
-                 on state also `weight`)";
+    let inits = "(write `zeros`, `ones`, `constant(value)`, `normal(std)`, `truncated_normal(std)`, `uniform(low, high)`, \
+                 `range(start, step)` or `orthogonal(gain)`; on state also `weight`)";
     assert_report(
         &param("weight, init = uniform(0.1)"),
         &[&format!("1:29 E0204 `init = uniform(0.1)` is no initializer {inits}")],

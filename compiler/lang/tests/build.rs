@@ -279,6 +279,8 @@ clashes! {
         "E0208: the training step needs the name `step`, which a metric has";
     "y = x * 2 metric tokens = sum(y)" = |m, x| { m.metric("tokens", x.sum_all(), None); x },
         "E0208: the training step needs the name `tokens`, which a metric has";
+    "y = x * 2 metric held_out_a = sum(y)" = |m, x| { m.metric("held_out_a", x.sum_all(), None); x },
+        "E0208: the training step needs the name `held_out_a`, which a metric has";
     "y = x * 2 output y loss y = sum(y)" = |m, x| { m.output("y", x); m.loss("y", x.sum_all(), 1.0); x },
         "E0208: there is a result named `y` already";
     "y = x * 2 metric a = y" = |m, x| { m.metric("a", x, None); x },

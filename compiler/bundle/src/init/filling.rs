@@ -24,12 +24,20 @@ pub(super) struct Filling {
 enum Values {
     /// The bytes of each.
     Equal(Vec<u8>),
-    /// Samples, with a stream for each tensor.
-    Sampled(Vec<Stream>),
+    /// Samples of a distribution, with a stream for each tensor.
+    Sampled(Distribution, Vec<Stream>),
     /// Those of each tensor as a whole: no element is known without the others.
     Whole(Vec<Vec<f64>>),
-    /// Numbers in steps, with the last size of each tensor.
-    Ranged(Vec<usize>),
+    /// The first number and the step to the next, with the last size of each tensor.
+    Ranged([f64; 2], Vec<usize>),
+}
+
+/// What samples are drawn from.
+#[derive(Clone, Copy)]
+enum Distribution {
+    Normal { std: f64 },
+    TruncatedNormal { std: f64 },
+    Uniform { low: f64, high: f64 },
 }
 
 impl Filling {
@@ -39,21 +47,25 @@ impl Filling {
         let shape = cut.shape();
         let mut bytes = zeros(name, shape.num_elements(), dtype.size())?;
         let equal = |value: f64| Some(Values::Equal(HostTensor::scalar(dtype, value).bytes().to_vec()));
+        let streams = || tensors.iter().map(|(key, _)| Stream::new(self.seed, key));
+        let sampled = |distribution| Some(Values::Sampled(distribution, streams().collect()));
         let values = match init {
             Init::Zeros => None,
             Init::Ones => equal(1.0),
             Init::Constant(value) => equal(value),
             Init::Weight => return Err(Diagnostic::bug(format!("`{name}` starts as no weight"))),
-            Init::Normal { .. } | Init::TruncatedNormal { .. } | Init::Uniform { .. } => {
-                Some(Values::Sampled(tensors.iter().map(|(key, _)| Stream::new(self.seed, key)).collect()))
-            }
+            Init::Normal { std } => sampled(Distribution::Normal { std }),
+            Init::TruncatedNormal { std } => sampled(Distribution::TruncatedNormal { std }),
+            Init::Uniform { low, high } => sampled(Distribution::Uniform { low, high }),
             Init::Orthogonal { gain } => {
-                let whole = |(key, shape): &(String, Shape)| orthogonal(Stream::new(self.seed, key), shape, gain);
-                Some(Values::Whole(tensors.iter().map(whole).collect()))
+                let shapes = tensors.iter().map(|(_, shape)| shape);
+                Some(Values::Whole(
+                    streams().zip(shapes).map(|(stream, shape)| orthogonal(stream, shape, gain)).collect(),
+                ))
             }
-            Init::Range { .. } => {
+            Init::Range { start, step } => {
                 let last = |(_, shape): &(String, Shape)| shape.last().copied().unwrap_or(1).max(1);
-                Some(Values::Ranged(tensors.iter().map(last).collect()))
+                Some(Values::Ranged([start, step], tensors.iter().map(last).collect()))
             }
         };
         if let Some(values) = values {
@@ -96,11 +108,10 @@ impl Filling {
         match (run.tensor, values) {
             (None, _) => {}
             (Some(_), Values::Equal(value)) => elements.for_each(|element| element.copy_from_slice(value)),
-            (Some(tensor), Values::Sampled(streams)) => {
-                let mut samples = Samples::new(streams[tensor]);
+            (Some(tensor), Values::Sampled(distribution, streams)) => {
+                let mut samples = Samples::new(*distribution, streams[tensor]);
                 for (index, element) in elements.enumerate() {
-                    let sample = samples.at(self.init, run.first + index * run.step);
-                    self.write(element, sample);
+                    self.write(element, samples.at(run.first + index * run.step));
                 }
             }
             (Some(tensor), Values::Whole(whole)) => {
@@ -108,8 +119,7 @@ impl Filling {
                     self.write(element, whole[tensor][run.first + index * run.step]);
                 }
             }
-            (Some(tensor), Values::Ranged(last)) => {
-                let Init::Range { start, step } = self.init else { return };
+            (Some(tensor), Values::Ranged([start, step], last)) => {
                 for (index, element) in elements.enumerate() {
                     self.write(element, start + step * ((run.first + index * run.step) % last[tensor]) as f64);
                 }
@@ -124,22 +134,22 @@ impl Filling {
 
 /// Samples of one tensor by the position of the element.
 struct Samples {
+    distribution: Distribution,
     stream: Stream,
     /// The last pair of normal samples, with its number: they come in pairs, and elements mostly in order.
     known: (usize, [f64; 2]),
 }
 
 impl Samples {
-    fn new(stream: Stream) -> Self {
-        Self { stream, known: (usize::MAX, [0.0; 2]) }
+    fn new(distribution: Distribution, stream: Stream) -> Self {
+        Self { distribution, stream, known: (usize::MAX, [0.0; 2]) }
     }
 
-    fn at(&mut self, init: Init, position: usize) -> f64 {
-        match init {
-            Init::Normal { std } => std * self.normal(position),
-            Init::TruncatedNormal { std } => std * self.truncated(position),
-            Init::Uniform { low, high } => low + (high - low) * self.stream.unit(position as u64),
-            _ => 0.0,
+    fn at(&mut self, position: usize) -> f64 {
+        match self.distribution {
+            Distribution::Normal { std } => std * self.normal(position),
+            Distribution::TruncatedNormal { std } => std * self.truncated(position),
+            Distribution::Uniform { low, high } => low + (high - low) * self.stream.unit(position as u64),
         }
     }
 

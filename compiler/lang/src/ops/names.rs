@@ -10,7 +10,10 @@ use indexmap::IndexMap;
 const STATE: [&str; 3] = ["m", "v", "master"];
 
 /// What a run records beside the metrics of a model.
-const OF_RUNS: [&str; 2] = [LOSS_SCALE, "tokens"];
+const OF_RUNS: [&str; 3] = [LOSS_SCALE, "tokens", "perplexity"];
+
+/// What stands before the names of what is measured of held-out data.
+const HELD_OUT: &str = "held_out_";
 
 /// What has a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,7 +62,7 @@ impl<D: Clone> Names<D> {
         if let Some((other, first)) = self.0.get(name) {
             return Err((taken(name, named, *other, place), Some(first.clone())));
         }
-        if METRICS.contains(&&**name) || *name == STEP || named == Named::Metric && OF_RUNS.contains(&&**name) {
+        if METRICS.contains(&&**name) || *name == STEP || named == Named::Metric && is_of_runs(name) {
             return Err((reserved(name, named, place), None));
         }
         if let Some((weight, parameter, first)) = self.state_clash(name, named) {
@@ -110,12 +113,18 @@ fn taken(name: &str, named: Named, other: Named, place: Place<'_>) -> Diagnostic
     place.mark(Diagnostic::error(codes::DUPLICATE, message), "again here").help(help)
 }
 
+fn is_of_runs(name: &str) -> bool {
+    OF_RUNS.contains(&name) || name.starts_with(HELD_OUT)
+}
+
 /// A name of the training step's own.
 fn reserved(name: &str, named: Named, place: Place<'_>) -> Diagnostic {
     let (article, word) = (named.article(), named.word());
     let message = format!("the training step needs the name `{name}`, which {article} {word} has");
-    let own: Vec<_> = METRICS.iter().map(|metric| format!("`{metric}`")).collect();
+    let of_runs = OF_RUNS.iter().filter(|_| named == Named::Metric);
+    let own: Vec<_> = METRICS.iter().chain(of_runs).map(|metric| format!("`{metric}`")).collect();
     let note = format!("the names of its own are {} and `{}`", own.join(", "), STEP);
+    let note = if named == Named::Metric { note + ", and those that begin with `held_out_`" } else { note };
     place.mark(Diagnostic::error(codes::DUPLICATE, message), "here").note(note).help(rename(named))
 }
 

@@ -41,11 +41,11 @@ impl Report {
 }
 
 impl Ops<'_> {
-    /// A scalar to report. A number stands for one.
+    /// A scalar to report, a mean or a sum over the batch. A number stands for one.
     ///
     /// # Errors
     /// When it is none, or a truth value.
-    pub(crate) fn scalar(&mut self, value: &Value, place: Place<'_>) -> Result<Tensor> {
+    pub(crate) fn scalar(&mut self, value: &Value, is_mean: bool, place: Place<'_>) -> Result<Tensor> {
         if let Some(number) = value.as_real() {
             return self.b.splat(self.float, Shape::scalar(), number);
         }
@@ -56,7 +56,8 @@ impl Ops<'_> {
             other => {
                 let message = format!("what is reported must be a scalar of numbers, found {}", self.describe(other));
                 let error = place.mark(Diagnostic::error(codes::KIND, message), "not a scalar");
-                Err(error.help("add it up with `sum(x)`; truth values become numbers by `convert(x, float)`"))
+                let made = if is_mean { "take its `mean(x)`" } else { "add it up with `sum(x)`" };
+                Err(error.help(format!("{made}; truth values become numbers by `convert(x, float)`")))
             }
         }
     }

@@ -217,7 +217,8 @@ impl<'m> Walk<'_, 'm> {
         let has_main = self.program.model.is_library || self.program.functions.contains_key("main");
         if self.function != Some("main") && has_main {
             let message = format!("`{word} {}` stands outside `main`", name.name);
-            self.findings.error(codes::CONTRACT, message, name.span, "return it to `main` instead");
+            let error = Diagnostic::error(codes::CONTRACT, message).at(name.span, "return it to `main` instead");
+            self.findings.errors.push(error.help(format!("return the value to `main`, and say `{word}` there")));
         }
     }
 

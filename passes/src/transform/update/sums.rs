@@ -20,5 +20,6 @@ fn metric(b: &mut Builder<'_>, results: &[FuncResult], sum: &FuncResult) -> Resu
     let (zero, one) = (b.splat_like(over, 0.0)?, b.splat_like(over, 1.0)?);
     let is_nothing = b.compare(over, zero, Direction::Eq)?;
     let divisor = b.select(is_nothing, one, over)?;
-    b.divide(value, divisor)
+    let quotient = b.divide(value, divisor)?;
+    b.select(is_nothing, zero, quotient)
 }

@@ -8,8 +8,8 @@ use halite_ir::Value as Id;
 impl Core {
     /// Reports a sum over the batch, divided by another one where there is one.
     pub fn metric(&mut self, name: &str, sum: Argument, over: Option<Argument>, caller: &Caller) {
-        let sum = self.reported(sum, caller);
-        let over = over.map(|over| self.reported(over, caller));
+        let sum = self.reported(sum, false, caller);
+        let over = over.map(|over| self.reported(over, false, caller));
         if !self.claim_report("metric", name, caller) {
             return;
         }
@@ -20,7 +20,7 @@ impl Core {
 
     /// Adds a mean over the batch to the objective, so many times, and reports it.
     pub fn loss(&mut self, name: &str, value: Argument, weight: f64, caller: &Caller) {
-        let value = self.reported(value, caller);
+        let value = self.reported(value, true, caller);
         if !self.claim_report("loss", name, caller) {
             return;
         }
@@ -32,8 +32,8 @@ impl Core {
         }
     }
 
-    fn reported(&mut self, value: Argument, caller: &Caller) -> Option<Id> {
-        self.operate(caller, [value], |ops, [value]| ops.scalar(&value, Place::new(&(), Part::Given(0))))
+    fn reported(&mut self, value: Argument, is_mean: bool, caller: &Caller) -> Option<Id> {
+        self.operate(caller, [value], |ops, [value]| ops.scalar(&value, is_mean, Place::new(&(), Part::Given(0))))
     }
 
     fn claim_report(&mut self, word: &str, name: &str, caller: &Caller) -> bool {
