@@ -65,7 +65,7 @@ fn a_dry_run_tells_programs_what_would_be_run() {
 #[test]
 fn a_documented_code_leads_to_its_meaning_and_the_line_of_the_model() {
     let parts =
-        ["E0711", "EVRF056 means: a gather", "EVRF056.rst", "from <blocks.hal>:", "its log is", "ended with code 70"];
+        ["E0711", "EVRF056 means: a gather", "EVRF056.rst", "from <llama.hal>:", "its log is", "ended with code 70"];
     recovers_from("NCC_EVRF056", &[], &parts);
 }
 
