@@ -2,13 +2,16 @@
 
 use super::html::escaped;
 use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, panel, smoothed};
-use halite_ir::{GRAD_NORM, LOSS_SCALE, METRICS};
+use halite_ir::{LOSS_SCALE, METRICS};
 use halite_support::Result;
 use halite_train::{History, Seen};
 use plotters::style::RGBColor;
 
 /// Readable on light and on dark ground, as `HELD_OUT` is.
 const MEASURED: RGBColor = RGBColor(47, 125, 214);
+
+/// What stands before the name of a group of the optimizer in that of the norm of its gradient.
+const GROUP_NORM: &str = "grad_norm.";
 
 /// A figure for each thing that is measured.
 ///
@@ -44,7 +47,7 @@ fn measured(seen: &Seen<'_>, title: &str, name: &str, marks: &[f64]) -> Result<S
 
 /// The metrics that the model reports itself.
 fn of_model(history: &History) -> Vec<&str> {
-    let is_of_step = |name: &str| METRICS.contains(&name) || name == LOSS_SCALE || name.starts_with(GRAD_NORM);
+    let is_of_step = |name: &str| METRICS.contains(&name) || name == LOSS_SCALE || name.starts_with(GROUP_NORM);
     let names = history.steps.last().into_iter().flat_map(|record| record.metrics.keys());
     names.map(String::as_str).filter(|name| !is_of_step(name)).collect()
 }
@@ -77,13 +80,13 @@ fn group_norms(history: &History) -> (Vec<Curve>, Vec<(String, RGBColor)>) {
     let names: Vec<&String> = history
         .steps
         .first()
-        .map_or(Vec::new(), |record| record.metrics.keys().filter(|name| name.starts_with("grad_norm.")).collect());
+        .map_or(Vec::new(), |record| record.metrics.keys().filter(|name| name.starts_with(GROUP_NORM)).collect());
     let all = names.iter().map(|_| ("all".to_owned(), MEASURED)).take(1);
     let (mut curves, mut legend) = (Vec::new(), all.collect::<Vec<_>>());
     for (name, color) in names.into_iter().zip(HELD_OUT.into_iter().cycle()) {
         let points = finite(metric(history, name));
         curves.push(line(if is_smoothed(&points) { smoothed(&points) } else { points }, color));
-        legend.push((name["grad_norm.".len()..].to_owned(), color));
+        legend.push((name[GROUP_NORM.len()..].to_owned(), color));
     }
     (curves, legend)
 }
