@@ -136,6 +136,7 @@ def bad() -> Iterator[tuple[Any, str]]:
     yield {**good, "x": good["labels"]}, "is `int32[4]`, expected `[rows, 6]`"
     yield {**good, "labels": good["x"][:, 0]}, "is `float32`, expected `int32`"
     yield {**good, "labels": good["labels"] > 1}, "is `bool`, expected `int32`"
+    yield {**good, "x": np.full((4, WIDTH), "1.0")}, "is `<U3`, expected `float32`"
     yield {**good, "labels": np.full(4, 2**40)}, "which `int32` does not hold"
     yield {**good, "labels": good["labels"][:3]}, "has 4 of `x`, 3 of `labels`"
     yield {name: array[:0] for name, array in good.items()}, "has 0 of `x`, 0 of `labels`"

@@ -71,11 +71,15 @@ def _typed(what: str, given: object, name: str, shape: tuple[int, ...]) -> np.nd
     if array.ndim == 0 or array.shape[1:] != tuple(shape):
         sizes = ", ".join(["rows", *map(str, shape)])
         raise wrong(f"{what} is `{array.dtype}{list(array.shape)}`, expected `[{sizes}]`", help="give it in the shape that the model takes", code="E0520")
-    is_float, is_bool = (kind in str(dtype) for kind in ("float", "bool"))
-    if (array.dtype.kind == "b") != is_bool or (array.dtype.kind in "iub" and is_float) or (array.dtype.kind not in "iub" and not is_float):
+    if _kind(array.dtype) != _kind(dtype):
         raise wrong(f"{what} is `{array.dtype}`, expected `{dtype}`", help="convert it to the element type that the model takes", code="E0520")
     if array.dtype.kind in "iu" and array.size:
         info = np.iinfo(dtype)
         if array.min() < info.min or array.max() > info.max:
             raise wrong(f"{what} has numbers from {array.min()} to {array.max()}, which `{dtype}` does not hold", help="give numbers in its range", code="E0520")
     return array.astype(dtype)
+
+
+def _kind(dtype: np.dtype) -> str:
+    """What numbers of an element type are; `bfloat16` is to NumPy a type of its own kind."""
+    return "float" if "float" in dtype.name else {"i": "int", "u": "int"}.get(dtype.kind, dtype.kind)
