@@ -1,6 +1,5 @@
 //! The loss of a model on data.
 
-use super::divergence;
 use super::feed::Feed;
 use super::inference::Inference;
 use super::metrics::Metrics;
@@ -63,13 +62,9 @@ impl Evaluator {
             all.add(&Metrics::of(&inference.run(&batch)?));
             Ok(())
         })?;
-        let tokens = all.get("count").unwrap_or(f64::NAN) as u64;
-        let evaluated = Evaluated { loss: all.mean_loss(), tokens, metrics: all.of_model(), warning };
+        let evaluated = Evaluated { loss: all.mean_loss(), tokens: all.counted()?, metrics: all.of_model(), warning };
         if evaluated.loss.is_finite() {
             return Ok(evaluated);
-        }
-        if all.get("count") == Some(0.0) {
-            return Err(divergence::of_nothing().into());
         }
         let error = Diagnostic::error(codes::DIVERGED, format!("the loss on these data is {}", evaluated.loss));
         Err(error.help("evaluate a state that was saved before the run diverged").into())

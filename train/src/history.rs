@@ -86,9 +86,12 @@ pub struct EvalRecord {
 
 impl EvalRecord {
     /// Of what the batches of an evaluation add up to.
-    pub fn new(step: u64, data: String, sums: &Metrics) -> Self {
-        let tokens = sums.get("count").unwrap_or(f64::NAN) as u64;
-        Self { step, data, held_out_loss: sums.mean_loss(), held_out_tokens: tokens, metrics: sums.of_model() }
+    ///
+    /// # Errors
+    /// When the loss counts nothing.
+    pub fn new(step: u64, data: String, sums: &Metrics) -> Result<Self> {
+        let held_out_tokens = sums.counted()?;
+        Ok(Self { step, data, held_out_loss: sums.mean_loss(), held_out_tokens, metrics: sums.of_model() })
     }
 }
 

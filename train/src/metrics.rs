@@ -1,5 +1,6 @@
 //! What a module reports of one run.
 
+use super::divergence;
 use super::placed::Placed;
 use halite_bundle::tensors::Tensors;
 use halite_support::Result;
@@ -75,6 +76,17 @@ impl Metrics {
     /// The sum that a number of an evaluation is divided into.
     fn sum_of(&self, name: &str) -> Option<f64> {
         self.get(name.strip_suffix(COUNT)?)
+    }
+
+    /// How many elements the loss of an evaluation is the mean over.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn counted(&self) -> Result<u64> {
+        match self.get("count") {
+            Some(0.0) => Err(divergence::of_nothing()),
+            count => Ok(count.unwrap_or(f64::NAN) as u64),
+        }
     }
 
     /// Adds those of another batch of an evaluation, which are sums.

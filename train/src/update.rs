@@ -107,10 +107,7 @@ impl<'a> Run<'a> {
             for batch in &held_out.batches {
                 all.add(&self.step.eval(batch)?);
             }
-            if all.get("count") == Some(0.0) {
-                return Err(divergence::of_nothing().into());
-            }
-            let record = EvalRecord::new(step, held_out.name.clone(), &all);
+            let record = EvalRecord::new(step, held_out.name.clone(), &all)?;
             observer.evaluated(&record);
             let held_out_loss = record.held_out_loss;
             self.history.evals.push(record);

@@ -6,7 +6,7 @@ mod lines;
 use crate::errors::Failure;
 use crate::work;
 use argument::{argument, arguments, dtype, init};
-use halite::model::{BinaryOp, Caller, Comparison, ConfigValue, Elaborated, Subscript, core};
+use halite::model::{Argument, BinaryOp, Caller, Comparison, ConfigValue, Elaborated, Init, Subscript, core};
 use halite::support::{Diagnostics, SourceMap};
 use lines::Lines;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -103,6 +103,18 @@ impl Builder {
         self.at(py, at, work).map(Handle)
     }
 
+    /// A parameter or a buffer of a name and a shape, and how it starts.
+    fn weight(
+        &mut self,
+        py: Python<'_>,
+        (name, shape, start): (&str, &Bound<'_, PyAny>, (String, Vec<f64>)),
+        at: &At,
+        declare: fn(&mut core::Core, &str, Argument, Init, &Caller) -> Option<core::Handle>,
+    ) -> PyResult<Handle> {
+        let (shape, init) = (argument(shape)?, init(&start.0, &start.1)?);
+        self.tensor(py, at, |core, at| declare(core, name, shape, init, at))
+    }
+
     fn failure(&self, mistakes: &Diagnostics) -> Failure {
         Failure::new(mistakes.clone(), self.lines.sources())
     }
@@ -142,8 +154,7 @@ impl Builder {
         start: (String, Vec<f64>),
         at: At,
     ) -> PyResult<Handle> {
-        let (shape, init) = (argument(shape)?, init(&start.0, &start.1)?);
-        self.tensor(py, &at, |core, at| core.param(name, shape, init, at))
+        self.weight(py, (name, shape, start), &at, core::Core::param)
     }
 
     /// As `param`.
@@ -155,8 +166,7 @@ impl Builder {
         start: (String, Vec<f64>),
         at: At,
     ) -> PyResult<Handle> {
-        let (shape, init) = (argument(shape)?, init(&start.0, &start.1)?);
-        self.tensor(py, &at, |core, at| core.buffer(name, shape, init, at))
+        self.weight(py, (name, shape, start), &at, core::Core::buffer)
     }
 
     fn output(&mut self, py: Python<'_>, name: &str, tensor: &Handle, at: At) -> PyResult<()> {

@@ -84,13 +84,15 @@ type Update = (u64, u64, Vec<(String, f64)>);
 type Evaluation = (u64, String, f64, u64, Vec<(String, f64)>);
 
 fn update(record: &StepRecord) -> Update {
-    let metrics = record.metrics.iter().map(|(name, value)| (name.clone(), *value));
-    (record.step, record.tokens, metrics.collect())
+    (record.step, record.tokens, pairs(&record.metrics))
 }
 
 fn evaluation(record: &EvalRecord) -> Evaluation {
-    let metrics = record.metrics.iter().map(|(name, value)| (name.clone(), *value));
-    (record.step, record.data.clone(), record.held_out_loss, record.held_out_tokens, metrics.collect())
+    (record.step, record.data.clone(), record.held_out_loss, record.held_out_tokens, pairs(&record.metrics))
+}
+
+fn pairs<'m>(metrics: impl IntoIterator<Item = (&'m String, &'m f64)>) -> Vec<(String, f64)> {
+    metrics.into_iter().map(|(name, value)| (name.clone(), *value)).collect()
 }
 
 /// Trains on the data of the recipe or on data of Python, and gives what was measured. An exception of what hears or of the data, and

@@ -47,34 +47,9 @@ impl File {
     /// When it cannot be read, is damaged, or holds something else.
     pub(super) fn open(origin: &Origin, inputs: &[Input]) -> Result<Self> {
         let file = origin.open()?;
-        let fault = |what: String| {
-            let message = format!("`{}` {what}", origin.path.display());
-            Diagnostic::error(codes::DATA, message)
-        };
-        let size = file.size().map_err(|error| cannot("read", &origin.path, &error))?;
-        let damaged = |what: &str| {
-            fault(format!("is not a safetensors file: {what}")).help("check the path, or write the file again")
-        };
-        let mut length = [0; 8];
-        if size < 8 {
-            return Err(damaged("it has no header"));
-        }
-        let read = |bytes: &mut [u8], place| {
-            file.read_exact_at(bytes, place).map_err(|error| cannot("read", &origin.path, &error))
-        };
-        read(&mut length, 0)?;
-        let length = u64::from_le_bytes(length);
-        if length > LONGEST.min(size - 8) {
-            return Err(damaged("its header is longer than the file"));
-        }
-        let mut header = vec![0; length as usize];
-        read(&mut header, 8)?;
-        let header: Metadata = serde_json::from_slice(&header).map_err(|error| damaged(&error.to_string()))?;
-        let ends = header.tensors().values().map(|info| info.data_offsets.1 as u64).max();
-        if size - 8 - length < ends.unwrap_or(0) {
-            return Err(damaged("it ends within its tensors"));
-        }
-        let mut file = Self { origin: origin.clone(), file: file.clone(), columns: Vec::new(), count: 0 };
+        let (header, start) = read_header(origin, &file)?;
+        let fault = |what: String| fault(origin, &what);
+        let mut file = Self { origin: origin.clone(), file, columns: Vec::new(), count: 0 };
         for (at, input) in inputs.iter().enumerate() {
             let Some(info) = header.info(&input.name) else {
                 let names = header.tensors();
@@ -83,7 +58,7 @@ impl File {
                 let error = fault(format!("has no tensor `{}`, which the model takes", input.name));
                 return Err(error.help(format!("it has {}", halite_support::nearest::list(&names))));
             };
-            let column = column(input, info, 8 + length);
+            let column = column(input, info, start);
             let (column, count) = column.map_err(|what| fault(what).help("write the tensor as the model takes it"))?;
             if at > 0 && count != file.count {
                 let what =
@@ -128,6 +103,37 @@ impl File {
         }
         Ok(())
     }
+}
+
+fn fault(origin: &Origin, what: &str) -> Diagnostic {
+    Diagnostic::error(codes::DATA, format!("`{}` {what}", origin.path.display()))
+}
+
+/// What a file says of its tensors, all of which it has, and where these begin.
+fn read_header(origin: &Origin, file: &Readable) -> Result<(Metadata, u64)> {
+    let unread = |error: std::io::Error| cannot("read", &origin.path, &error);
+    let damaged = |what: &str| {
+        let error = fault(origin, &format!("is not a safetensors file: {what}"));
+        error.help("check the path, or write the file again")
+    };
+    let size = file.size().map_err(unread)?;
+    if size < 8 {
+        return Err(damaged("it has no header"));
+    }
+    let mut length = [0; 8];
+    file.read_exact_at(&mut length, 0).map_err(unread)?;
+    let length = u64::from_le_bytes(length);
+    if length > LONGEST.min(size - 8) {
+        return Err(damaged("its header is longer than the file"));
+    }
+    let mut header = vec![0; length as usize];
+    file.read_exact_at(&mut header, 8).map_err(unread)?;
+    let header: Metadata = serde_json::from_slice(&header).map_err(|error| damaged(&error.to_string()))?;
+    let ends = header.tensors().values().map(|info| info.data_offsets.1 as u64).max();
+    if size - 8 - length < ends.unwrap_or(0) {
+        return Err(damaged("it ends within its tensors"));
+    }
+    Ok((header, 8 + length))
 }
 
 /// Where the values of an input are behind a header of so many bytes, and how many examples there are of them.
