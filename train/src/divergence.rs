@@ -28,12 +28,6 @@ pub(super) fn of_evaluation(updates: u64, loss: f64) -> Diagnostic {
         .help(REMEDY)
 }
 
-/// The error of data of which the loss counts nothing.
-pub(super) fn of_nothing() -> Diagnostic {
-    let error = Diagnostic::error(codes::DATA, "the loss counts nothing in the held-out data");
-    error.help("give data with labels: those that are -100 do not count")
-}
-
 /// The error of a run in which so many updates up to this one were skipped.
 pub(super) fn of_skipped(skipped: usize, update: u64) -> Diagnostic {
     let message = format!("the last {skipped} updates up to {update} were skipped: none had finite gradients");

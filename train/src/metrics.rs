@@ -1,9 +1,8 @@
 //! What a module reports of one run.
 
-use super::divergence;
 use super::placed::Placed;
 use halite_bundle::tensors::Tensors;
-use halite_support::Result;
+use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;
 
@@ -84,7 +83,10 @@ impl Metrics {
     /// When there is none.
     pub(super) fn counted(&self) -> Result<u64> {
         match self.get("count") {
-            Some(0.0) => Err(divergence::of_nothing()),
+            Some(0.0) => {
+                let error = Diagnostic::error(codes::DATA, "the loss counts nothing in the held-out data");
+                Err(error.help("give data with labels: those that are -100 do not count"))
+            }
             count => Ok(count.unwrap_or(f64::NAN) as u64),
         }
     }
