@@ -1,60 +1,147 @@
 #!/usr/bin/env bash
-# The laws of `tests/run.sh` with bigger budgets. Run it when you touch what they guard; it takes hours on two cores.
+# The second tier: the laws of `tests/run.sh` with bigger budgets, and what takes too long for it. Run it before a release, and parts of
+# it when you touch what they guard.
 #
-#   long.sh             everything
-#   long.sh NAME ...    some of it: code kills verdicts bugs causality memory random layouts shells scaling hashes growth fuzz loader python
+#   tests/long.sh                     everything, most valuable first; hours on two cores
+#   tests/long.sh --minutes 60        what fits into an hour; the next call on the same revision goes on from there
+#   tests/long.sh layouts kills       some parts, whether they were run before or not
+#   tests/long.sh --list              the parts
+#   tests/long.sh --record            writes what is known of this revision to tests/long.md, and runs nothing
 #
-# `growth` needs valgrind, `loader` a `python3` with venv and 11 GB of disk.
+# Output and results are kept below build/long/REVISION. `growth` needs valgrind, `xla-rs` g++ and pip, `python` and `loader` a python3 with venv,
+# `loader` 11 GB of disk.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-step() { printf '\n== %s\n' "$*"; }
+# NAME, what it holds, in the order in which it is run.
+parts=(
+    "layouts|every model on every layout is equal to one device"
+    "replicas|check-replicas on every layout, and seeded faults of every kind"
+    "ignored|tests that the first tier leaves out"
+    "kills|50 kills in 500 updates, three times, end like a run without any"
+    "training|300 updates of the tiny model from four seeds in each precision"
+    "hashes|bytes and structure of all pinned programs"
+    "xla-rs|the whole suite of the executor on the crate xla"
+    "python|the wheel as it is released: all tests, and those of JAX with its oldest version"
+    "random|20,000 random modules, 400 of layers"
+    "verdicts|a million verdicts, and right programs from 20 seeds"
+    "bugs|seeded bugs from five seeds"
+    "causality|2,000 masks and 2,000 mutants against runs"
+    "own-code|every test on the code that XLA makes by itself"
+    "growth|work on a megabyte of input of each kind"
+    "memory|1,000 compiles in one process"
+    "scaling|2,000 recipes scaled down for verification"
+    "shells|2,000 environments through shells"
+    "fuzz|two million mutated inputs"
+    "loader|tokens per second beside Hugging Face's loader, and 10 GB"
+)
 
+source tests/stages.sh
+
+# Runs a part in the foreground.
 run() {
-    step "$1"
+    local crate=(cargo test --locked -p) release=(cargo test --locked --release -p)
     case $1 in
-        code)
-            cargo test --locked --workspace -- --include-ignored ;;
-        kills)
-            HALITE_KILLS=50 cargo test --locked -p halite-cli --test kills ;;
-        verdicts)
-            HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 cargo test --locked -p halite-tests --test verdicts ;;
-        bugs)
-            HALITE_BUG_SEEDS=5 cargo test --locked -p halite-tests --test seeded_bugs ;;
-        causality)
-            HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 cargo test --locked -p halite-tests \
-                --test causality_arithmetic --test causality_mutations ;;
-        memory)
-            HALITE_COMPILES=1000 cargo test --locked -p halite-tests --test same_memory ;;
+        layouts) HALITE_LAYOUTS=all XLA_FLAGS=$plain_code "${release[@]}" halite-tests --test mesh -- layouts:: ;;
+        replicas)
+            HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all XLA_FLAGS=$plain_code "${release[@]}" halite-tests --test mesh -- \
+                check_replicas:: seeded_replicas:: lifted_replicas:: ;;
+        ignored) XLA_FLAGS=$plain_code cargo test --locked --workspace -- --ignored ;;
+        kills) HALITE_KILLS=50 XLA_FLAGS=$plain_code "${crate[@]}" halite-cli --test cli -- kills:: ;;
+        training) HALITE_TRAIN_SEEDS=4 "${release[@]}" halite-tests --test numerics -- train::tiny_learns_english ;;
+        hashes) HALITE_HASHES=all "${release[@]}" halite-tests --test surface -- hlo_hashes:: ;;
+        xla-rs) bash tests/xla-rs.sh all ;;
+        python) bash bindings/python/test.sh long ;;
         random)
-            HALITE_RANDOM_MODULES=20000 cargo test --locked -p halite-tests --test random_modules --test random_layers ;;
-        layouts)
-            HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all cargo test --locked --release -p halite-tests \
-                --test layouts --test check_replicas --test seeded_replicas --test lifted_replicas ;;
-        shells)
-            HALITE_SHELL_CASES=2000 cargo test --locked -p halite-neuron --lib --features neuronx-cc -- shell:: ;;
-        scaling)
-            HALITE_SCALED_RECIPES=2000 cargo test --locked -p halite --lib -- verify::scale ;;
-        hashes)
-            HALITE_HASHES=all cargo test --locked --release -p halite-tests --test hlo_hashes ;;
-        growth)
-            HALITE_GROWTH_BYTES=1048576 cargo test --locked --release -p halite-tests --test growth -- --nocapture ;;
-        fuzz)
-            cargo run --locked --profile fuzz -p halite-fuzz -- all --executions 2000000 ;;
+            HALITE_RANDOM_MODULES=20000 XLA_FLAGS=$plain_code "${crate[@]}" halite-tests --test laws -- \
+                random_modules:: random_layers:: lift:: ;;
+        verdicts)
+            HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 XLA_FLAGS=$plain_code "${crate[@]}" halite-tests --test laws -- verdicts:: ;;
+        bugs) HALITE_BUG_SEEDS=5 XLA_FLAGS=$plain_code "${crate[@]}" halite-tests --test laws -- seeded_bugs:: ;;
+        causality)
+            HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 XLA_FLAGS=$plain_code "${crate[@]}" halite-tests --test laws -- \
+                causality_arithmetic:: causality_mutations:: ;;
+        own-code) cargo test --locked --workspace ;;
+        growth) HALITE_GROWTH_BYTES=1048576 "${release[@]}" halite-tests --test surface -- growth:: --nocapture ;;
+        memory) HALITE_COMPILES=1000 "${crate[@]}" halite-tests --test surface -- same_memory:: ;;
+        scaling) HALITE_SCALED_RECIPES=2000 "${crate[@]}" halite --lib -- verify::scale ;;
+        shells) HALITE_SHELL_CASES=2000 "${crate[@]}" halite-neuron --lib --features neuronx-cc -- shell:: ;;
+        fuzz) cargo run --locked --profile fuzz -p halite-fuzz -- all --executions 2000000 ;;
         loader)
             cargo build --locked --release -p halite-cli
             bash benches/setup.sh loader
             benches/loader/.venv/bin/python benches/loader/loader.py --halite target/release/halite --flat 10000
             python3 benches/checkpoints/blocking.py --halite target/release/halite ;;
-        python)
-            bash bindings/python/test.sh long ;;
-        *)
-            echo "there is no part \`$1\`" >&2
-            exit 2 ;;
+        *) return 2 ;;
     esac
 }
 
-[ $# -gt 0 ] || set -- code kills verdicts bugs causality memory random layouts shells scaling hashes growth fuzz loader python
-for part; do
-    run "$part"
+known() { printf '%s\n' "${parts[@]%%|*}" | grep -qx -- "$1"; }
+
+minutes= asked=() record=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --run) run "$2" && exit ;;
+        --list) printf '%s\n' "${parts[@]}" | column -t -s '|' && exit ;;
+        --record) record=yes ;;
+        --minutes)
+            [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "--minutes takes a whole number, such as 60" >&2 && exit 2; }
+            minutes=$2 && shift ;;
+        *)
+            known "$1" || { echo "there is no part \`$1\`; \`tests/long.sh --list\` shows them" >&2 && exit 2; }
+            asked+=("$1") ;;
+    esac
+    shift
 done
+
+revision=$(git describe --always --dirty --abbrev=8)
+results=build/long/$revision
+mkdir -p "$results"
+
+# The result of a part: passed, failed, or how far it came. A part that the budget ended is begun anew by the next call.
+result() { [ -f "$results/$1" ] && cut -d '|' -f 1 "$results/$1" || echo "not run"; }
+
+table() {
+    printf 'Revision %s, %s, %s cores.\n\n' "$revision" "$(date -u +%Y-%m-%d)" "$(nproc)"
+    printf '| part | what it holds | result | minutes | tests |\n|---|---|---|---|---|\n'
+    local entry part
+    for entry in "${parts[@]}"; do
+        part=${entry%%|*}
+        printf '| `%s` | %s | %s | %s | %s |\n' "$part" "${entry#*|}" "$(result "$part")" \
+            "$(cut -s -d '|' -f 2 "$results/$part" 2>/dev/null || true)" "$(cut -s -d '|' -f 3 "$results/$part" 2>/dev/null || true)"
+    done
+}
+
+if [ -n "$record" ]; then
+    { printf '# The second tier\n\nWritten by `bash tests/long.sh --record` after a run of `bash tests/long.sh`.\n\n' && table; } > tests/long.md
+    exit
+fi
+
+# What was not asked for by name is left out where it passed on this revision.
+if [ ${#asked[@]} -eq 0 ]; then
+    for entry in "${parts[@]}"; do
+        part=${entry%%|*}
+        [[ $revision != *-dirty && $(result "$part") == passed ]] || asked+=("$part")
+    done
+fi
+
+failed=
+for part in "${asked[@]}"; do
+    left=$((${minutes:-100000} * 60 - SECONDS))
+    [ "$left" -gt 0 ] || break
+    printf '%-10s ' "$part"
+    begun=$SECONDS status=0
+    timeout --kill-after=20 "$left" bash tests/long.sh --run "$part" < /dev/null > "$results/$part.log" 2>&1 || status=$?
+    case $status in
+        0) outcome=passed ;;
+        124 | 137) outcome="ended by the budget" ;;
+        *) outcome=failed failed=yes ;;
+    esac
+    tests=$(awk '/^test result:/ { sum += $4 } / passed/ && !/^test result:/ && $2 == "passed" { sum += $1 } END { print sum + 0 }' "$results/$part.log")
+    printf '%s|%d|%d\n' "$outcome" $(((SECONDS - begun + 30) / 60)) "$tests" > "$results/$part"
+    printf '%s in %d s' "$outcome" $((SECONDS - begun))
+    [ "$outcome" = passed ] && echo || printf ': %s\n' "$results/$part.log"
+    [ "$outcome" = failed ] && grep -E '^(error|failures:|test .* FAILED|---- )' "$results/$part.log" | head -n 20 | sed 's/^/    /'
+done
+printf '\n' && table
+[ -z "$failed" ]

@@ -7,6 +7,7 @@
 //! [`numeric`] checks, [`models`] in Rust, [`compiled`] bundles, [`layouts`] of ranks.
 
 mod accumulation;
+mod alone;
 mod annotation;
 pub mod arithmetic_masks;
 pub mod cases;
@@ -37,11 +38,11 @@ pub mod numeric;
 pub mod optimized;
 mod optimizer;
 mod packed;
+pub mod parallel;
 mod partitioned;
 pub mod random;
 mod relation;
 pub mod scaled;
-pub mod seeds;
 pub mod standin_kernels;
 pub mod standin_nrt;
 pub mod stepping;
@@ -52,6 +53,7 @@ pub mod tolerances;
 mod within_recipe;
 pub mod xla;
 
+pub use alone::{alone, on_own_code};
 pub use annotation::{Annotation, match_diagnostics};
 pub use check::{Check, Comparison};
 pub use directives::Directives;

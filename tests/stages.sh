@@ -1,0 +1,51 @@
+# What the scripts that run tests share: `stage NAME` begins a stage, `timed_tests ARGUMENT ...` runs `cargo test`, and `summary`
+# prints the time of each stage and the ten slowest tests.
+
+# Most time of the tests would go into making fast code for programs that run a few times. What needs the code that XLA makes by itself
+# says so in its test (`on_own_code`), and golden tests run on it; `long.sh code` runs everything on it.
+plain_code="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+plain_code+=" --xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1"
+
+stages=()
+current=
+begun=0
+tests_log=
+
+# Ends the current stage.
+finish_stage() {
+    [ -n "$current" ] && stages+=("$(printf '%5d s  %s' $((SECONDS - begun)) "$current")")
+    current=
+}
+
+stage() {
+    finish_stage
+    current=$1 begun=$SECONDS
+    printf '\n== %s (after %d s)\n' "$current" "$SECONDS"
+}
+
+timed_tests() {
+    tests_log=$(mktemp)
+    # The harness of Rust tells the time of a test to those alone who may use what is not stable yet.
+    CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="bash $PWD/tests/timed.sh" XLA_FLAGS=$plain_code \
+        cargo test --locked "$@" 2>&1 | tee "$tests_log"
+}
+
+summary() {
+    local status=$?
+    finish_stage
+    if [ -n "$tests_log" ]; then
+        printf '\n== The slowest tests\n'
+        # A test is named by its executable and its own name; an executable that does not tell times is one test.
+        awk '/^ +Running / { executable = $0; sub(/^ +Running (unittests )?/, "", executable); sub(/ \(.*/, "", executable)
+                             folder = $NF; sub(/^.*\//, "", folder); sub(/-[0-9a-f]+\)$/, "", folder); name = folder }
+             /^ +Doc-tests / { name = "documentation of " $2 }
+             /^test .* <[0-9.]+s>$/ { time = $NF; gsub(/[<>s]/, "", time); printf "%8.1f s  %s %s\n", time, name, $2; told = name }
+             /^test result: .*finished in/ && told != name { time = $NF; sub(/s$/, "", time)
+                             printf "%8.1f s  %s (all %d)\n", time, name, $4 }' "$tests_log" |
+            sort -rn | head -n 10
+    fi
+    printf '\n== Stages\n'
+    printf '%s\n' "${stages[@]}" "$(printf '%5d s  in all' "$SECONDS")"
+    [ -z "$tests_log" ] || rm -f "$tests_log"
+    return $status
+}

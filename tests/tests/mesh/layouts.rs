@@ -1,0 +1,140 @@
+//! Steps on meshes, through all passes: what the ranks compute together is what one device computes.
+
+use halite::pipelines::train_step;
+use halite::verify::VerifyOptions;
+use halite_ir::{Module, text};
+use halite_runtime::evaluate_replicas;
+use halite_support::{Diagnostic, Result};
+use halite_tensor::HostTensor;
+use halite_tensor::compare::difference;
+use halite_tests::layouts::{Case, Machine, Pair};
+use halite_tests::meshes::{ALL_MODELS, CLIP, Loaded, MODELS, OnMesh, Ranks, entry, ignore_labels, shapes, together};
+use halite_tests::parallel::for_each;
+use halite_tests::stepping::{advance, first_inputs};
+use halite_tests::xla;
+use std::collections::BTreeSet;
+
+const UPDATES: usize = 5;
+
+/// What ranks make of whole inputs.
+type Run<'a> = Box<dyn Fn(&[HostTensor]) -> Result<Vec<HostTensor>> + 'a>;
+
+fn run<'a>(machine: Machine, loaded: &'a Loaded, local: &'a Module) -> Run<'a> {
+    if machine == Machine::Interpreter {
+        return Box::new(|inputs| loaded.on_ranks(local, inputs));
+    }
+    let executable = loaded.on_xla(local);
+    let replicas = move |ranks: Vec<Vec<HostTensor>>| {
+        let ranks: Vec<&[HostTensor]> = ranks.iter().map(Vec::as_slice).collect();
+        Ok(evaluate_replicas(xla::client(), executable.as_ref(), &ranks)?)
+    };
+    Box::new(move |inputs| together(local, inputs, &replicas))
+}
+
+/// The passes before a program is that of one rank, and all others.
+fn passes() -> (String, String) {
+    let all = train_step().to_string();
+    let (before, after) = all.split_once(", partition, ").expect("it partitions");
+    (before.to_owned(), format!("partition, {after}"))
+}
+
+/// The value of a result, by its name.
+fn number(module: &Module, results: &[HostTensor], name: &str) -> f64 {
+    let at = entry(module).results.iter().position(|result| &*result.name == name);
+    results[at.expect("a step returns it")].f64s()[0]
+}
+
+fn told(error: Diagnostic) -> String {
+    error.to_string()
+}
+
+/// After each of five updates in `f64`, with labels that do not count on some ranks and a clip that bites, the ranks have what one device has, which
+/// runs the program as it is before it is that of one rank.
+fn check(case: &Case) -> std::result::Result<(), String> {
+    let loaded = Loaded::new(case.model(), &case.settings("fp64"));
+    let (before, after) = passes();
+    let whole = loaded.made(&before);
+    let local = loaded.try_after(whole.clone(), &after).map_err(told)?;
+    let run = run(case.machine, &loaded, &local);
+    let mut alone = first_inputs(entry(&whole), 32);
+    ignore_labels(entry(&whole), &mut alone);
+    let mut ranks = alone.clone();
+    for update in 0..UPDATES {
+        let expected = loaded.alone(&whole, &alone).map_err(told)?;
+        let found = run(&ranks).map_err(told)?;
+        for ((result, expected), found) in entry(&whole).results.iter().zip(&expected).zip(&found) {
+            let far = difference(found, expected).relative();
+            if far.is_nan() || far >= 1e-9 {
+                return Err(format!("`{}` is {far} off in update {update}", result.name));
+            }
+        }
+        if number(&whole, &expected, "grad_norm") <= CLIP {
+            return Err(format!("the clip does not bite in update {update}"));
+        }
+        advance(entry(&whole), &mut alone, expected);
+        advance(entry(&whole), &mut ranks, found);
+    }
+    Ok(())
+}
+
+/// In CI cases in which choices meet, with `HALITE_LAYOUTS=all` all of them.
+#[test]
+fn ranks_compute_what_one_device_computes() {
+    let all = std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all");
+    let cases = if all { Case::all() } else { Case::covering() };
+    let failure = |case: &Case| check(case).err().map(|error| format!("{} {case:?}: {error}", case.model().0));
+    let failed: Vec<String> = for_each(&cases, failure).into_iter().flatten().collect();
+    assert!(failed.is_empty(), "{} of {} cases fail\n{}", failed.len(), cases.len(), failed.join("\n"));
+}
+
+/// In `mixed`, a step of ranks errs as `halite verify` lets that of one device err.
+#[test]
+fn mixed_steps_of_ranks_are_held_to_the_rule_of_verify() {
+    let cases: [(usize, Ranks, usize); 6] = [
+        (1, (2, 4, true, 1, 2), 1),
+        (3, (1, 8, false, 0, 1), 2),
+        (5, (4, 2, true, 0, 2), 0),
+        (6, (2, 4, true, 1, 2), 1),
+        (8, (2, 2, true, 1, 1), 2),
+        (12, (8, 1, false, 1, 2), 2),
+    ];
+    for_each(&cases, |&(model, ranks, recompute)| {
+        let case = Case { model, ranks, recompute, machine: Machine::Xla };
+        let Loaded { session, source } = Loaded::new(case.model(), &case.settings("mixed"));
+        let options = VerifyOptions { full: true, ..VerifyOptions::default() };
+        let report = session.verify(&source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let wrong: Vec<_> = report.rows.iter().filter(|row| !row.passed()).collect();
+        assert!(report.passed() && report.rows.len() > 10, "{case:?}: {wrong:?} {:?}", report.causality);
+    });
+}
+
+/// The pairs that some of these cases show.
+fn pairs(cases: &[Case], of: impl Fn(&Case) -> Vec<Pair>) -> BTreeSet<Pair> {
+    cases.iter().flat_map(of).collect()
+}
+
+#[test]
+fn choices_meet_in_few_cases() {
+    let (all, some) = (Case::all(), Case::covering());
+    assert_eq!(all.len(), 20 * 24 * 2 * 3 * 2);
+    assert!(some.len() <= Case::MOST, "{} cases", some.len());
+    assert_eq!(pairs(&some, Case::pairs), pairs(&all, Case::pairs));
+    assert_eq!(pairs(&some, Case::of_model), pairs(&all, Case::of_model));
+    // 51 of `data` with what follows it, then 42 of `tensor`, 18 of `sequence`, 14 of `zero`, 10 of micro-batches, 6 of computing again and machine:
+    // there are 9 meshes, and `sequence` only along `tensor`, `zero` only along `data`.
+    assert_eq!(pairs(&all, Case::pairs).len(), 51 + 42 + 18 + 14 + 10 + 6);
+    let layout = |case: &Case| (case.ranks.0, case.ranks.1, case.ranks.2, case.ranks.3);
+    let layouts: BTreeSet<_> = some.iter().map(layout).collect();
+    assert_eq!(layouts.len(), shapes(1).len());
+    assert_eq!(some.iter().map(|case| case.model).collect::<BTreeSet<_>>().len(), ALL_MODELS.len());
+}
+
+/// Shares of the sequence are along `tensor`, and shards of the state along `data`: with one rank there these settings say nothing.
+#[test]
+fn settings_of_one_rank_say_nothing() {
+    let of = |ranks| text::print(&OnMesh::new(MODELS[0], ranks).local);
+    for (plain, set) in [((4, 1, false, 0, 1), (4, 1, true, 0, 1)), ((1, 4, false, 0, 1), (1, 4, false, 1, 1))] {
+        assert!(of(plain) == of(set), "{plain:?} and {set:?}");
+    }
+    assert_ne!(of((2, 2, false, 0, 1)), of((2, 2, true, 1, 1)));
+}

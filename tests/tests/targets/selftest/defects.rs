@@ -1,0 +1,133 @@
+//! Defects that are built into the stand-ins, each of which is named by the checks that look at it and by no other.
+
+use crate::selftest::bench::{Bench, failed};
+use halite_selftest::{Outcome, Report, Verdict};
+use halite_standin_nrt::DEFECTS;
+
+/// A defect of the device: the checks that fail, and what one of them says was asked.
+const OF_DEVICE: [(&str, &[&str], &str); 17] = [
+    ("u32-product", &["ops", "integers"], "products of whole words"),
+    ("u32-sum", &["integers"], "sums of whole words"),
+    ("shift-left", &["ops", "integers"], "shift-left"),
+    ("u32-compare", &["ops", "integers"], "words that are compared"),
+    ("alias-stale", &["aliasing", "updates"], "in the memory of w"),
+    ("all-reduce-bf16", &["collectives"], "all-reduce on 2 ranks"),
+    ("all-gather-order", &["collectives"], "all-gather on 2 ranks"),
+    ("reduce-scatter-shard", &["collectives"], "reduce-scatter on 2 ranks"),
+    ("permute-still", &["collectives"], "collective-permute on 2 ranks"),
+    ("switch-ignored", &["rounding-switch"], "switch on"),
+    ("truncates", &["ops", "rounding-switch"], "switch off"),
+    ("call-arguments", &["call"], "by one function"),
+    ("barrier-swapped", &["barriers"], "behind one barrier"),
+    ("rank-ignored", &["rank-input"], "by rank"),
+    ("expm1-cancels", &["ops"], "exponential_minus_one `small`"),
+    ("logistic-bf16", &["ops", "kernels", "updates"], "logistic `smooth`"),
+    ("dot-bf16", &["ops", "products", "updates"], "products of `f32`"),
+];
+
+/// A defect of the compiler, by its variable.
+const OF_COMPILER: [(&str, &str, &[&str], &str); 3] = [
+    ("STAND_IN_REFUSES", "--enable-saturate-infinity", &["flags"], "--enable-saturate-infinity"),
+    ("STAND_IN_REFUSES", "round-nearest-afz", &["ops"], "round_nearest_afz"),
+    ("STAND_IN_WRONG_KERNEL", "AwsNeuronGelu", &["kernels"], "AwsNeuronGelu in the place of `gelu`"),
+];
+
+/// Holds a report to the checks that are to fail, and to a failure that says so.
+#[track_caller]
+fn named(report: &Report, defect: &str, checks: &[&str], asked: &str) {
+    let failures: Vec<_> = report.checks.iter().flat_map(|check| &check.failures).collect();
+    assert_eq!(failed(report), checks, "{defect}: {failures:#?}");
+    assert!(failures.iter().any(|failure| failure.what.contains(asked)), "{defect}: {failures:#?}");
+    let others = report.checks.iter().filter(|check| !checks.contains(&check.name));
+    for other in others {
+        assert_eq!(other.verdict, Verdict::Passed, "{defect}: {}", other.name);
+    }
+}
+
+fn each(defects: &[(&str, &[&str], &str)]) {
+    let bench = Bench::new();
+    for (defect, checks, asked) in defects {
+        named(&bench.run(&[], &[("DEFECT", defect)]), defect, checks, asked);
+    }
+}
+
+#[test]
+fn the_table_has_every_defect() {
+    let mut known = DEFECTS.to_vec();
+    let mut tested = OF_DEVICE.map(|(defect, ..)| defect).to_vec();
+    known.sort_unstable();
+    tested.sort_unstable();
+    assert_eq!(known, tested);
+}
+
+#[test]
+fn the_first_half_of_a_device_s_defects_is_named() {
+    each(&OF_DEVICE[..8]);
+}
+
+#[test]
+fn the_other_half_of_a_device_s_defects_is_named() {
+    each(&OF_DEVICE[8..]);
+}
+
+#[test]
+fn defects_of_a_compiler_are_named() {
+    for (variable, value, checks, asked) in OF_COMPILER {
+        let report = Bench::new().run(&[(variable, value)], &[]);
+        named(&report, value, checks, asked);
+    }
+}
+
+#[test]
+fn a_right_device_passes_and_tells_of_every_fact_that_a_check_has() {
+    let report = Bench::new().run(&[], &[]);
+    assert_eq!(failed(&report), [""; 0], "{:#?}", report.checks);
+    for check in &report.checks {
+        assert_eq!(check.verdict, Verdict::Passed, "{}", check.name);
+        assert!(check.asked > 0, "{}", check.name);
+    }
+    document_shows(&report);
+    for fact in &report.facts {
+        let is_open = fact.outcome == Outcome::Open;
+        // A flag of other hardware, and what no check tells.
+        assert_eq!(is_open, fact.checks.is_empty() || fact.key == "flags/--native-int64", "{}", fact.key);
+        assert_eq!(is_open, fact.follows.is_none(), "{}", fact.key);
+    }
+}
+
+/// What `NEURON.md` shows of the checks is this report, times aside.
+fn document_shows(report: &Report) {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../NEURON.md")).unwrap();
+    let shown = text.split("```text\n  halite ").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let rows: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
+    for check in &report.checks {
+        let count = check.asked.to_string();
+        let is_row = |row: &&Vec<&str>| row.first() == Some(&check.name);
+        let row = rows.iter().find(is_row).unwrap_or_else(|| panic!("NEURON.md shows `{}`", check.name));
+        assert!(
+            row[1] == "passed" && row.ends_with(&[&count, "of", &count]),
+            "{}: {count} of {count}, {row:?}",
+            check.name
+        );
+    }
+    assert_eq!(rows.iter().filter(|row| row.get(1) == Some(&"passed")).count(), report.checks.len());
+}
+
+#[test]
+fn a_refused_opcode_refutes_its_fact_and_no_other() {
+    let report = Bench::new().run(&[("STAND_IN_REFUSES", "round-nearest-afz")], &[]);
+    let refuted: Vec<_> = report.facts.iter().filter(|fact| fact.outcome == Outcome::Refuted).collect();
+    assert_eq!(refuted.iter().map(|fact| fact.key.as_str()).collect::<Vec<_>>(), ["opcodes/round-nearest-afz"]);
+    assert!(refuted[0].follows.as_ref().unwrap().contains("refuses `round-nearest-afz`"), "{refuted:?}");
+}
+
+#[test]
+fn what_ends_the_first_process_takes_no_other_check_along() {
+    // Each process fails its first run: all that needs a device is told to fail, and nothing is told of facts.
+    let report = Bench::new().run(&[], &[("FAIL", "nrt_execute:101@1")]);
+    let passed: Vec<_> = report.checks.iter().filter(|check| check.verdict == Verdict::Passed).collect();
+    assert_eq!(passed.iter().map(|check| check.name).collect::<Vec<_>>(), ["flags"]);
+    let said = report.checks.iter().flat_map(|check| &check.failures).all(|failure| failure.found.contains("101"));
+    assert!(said, "{:#?}", report.checks);
+    assert_eq!(report.facts_that_are(Outcome::Refuted), 0);
+}
