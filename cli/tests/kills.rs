@@ -3,7 +3,7 @@
 //! `HALITE_KILLS` is how often a run is killed, 5 by default; it has ten updates for each kill, and ten more. With 50 and more it is
 //! killed in both precisions on both layouts.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "this is test code")]
+#![allow(clippy::print_stdout, reason = "this is test code")]
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
