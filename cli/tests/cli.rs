@@ -1,13 +1,8 @@
 //! The binary from outside: exit codes, where text goes, nothing half-written.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
+use crate::program::halite;
 use std::path::Path;
 use std::process::{Command, Output};
-
-fn halite(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_halite")).args(arguments).current_dir(folder).output().expect("the binary runs")
-}
 
 /// Runs a command that must fail, leave the folder as it is and say nothing on standard output; returns what it said.
 fn fails(arguments: &[&str], code: i32) -> String {

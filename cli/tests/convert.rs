@@ -1,7 +1,5 @@
 //! States and checkpoints have the tensors of the model; `halite convert` makes of them what a bundle stores, and back.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
 use std::path::Path;
 use std::process::Command;
 

@@ -1,10 +1,8 @@
 //! `halite data` through the binary.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
+use crate::program::{halite, written};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Command, Output};
 
 /// Lines of bytes, each with a mark after it that is no byte; half of the rows' documents are cut.
 const RECIPE: &str = r#"
@@ -19,17 +17,6 @@ data.on_error = "skip"
 data.sources = [{ name = "web", files = ["web-*.jsonl"] }]
 data.held_out = [{ files = ["text.txt"], documents = "line" }]
 "#;
-
-fn halite(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_halite")).args(arguments).current_dir(folder).output().unwrap()
-}
-
-/// What a command that must succeed writes on standard output.
-fn written(folder: &Path, arguments: &[&str]) -> String {
-    let output = halite(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_str(&written(folder, &[arguments, &["--json"]].concat())).unwrap()

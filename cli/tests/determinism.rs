@@ -1,7 +1,5 @@
 //! Equal input, equal bytes: processes of their own, in other folders, beside any number of others.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -1,9 +1,6 @@
 //! What a model learned, through the binary, on CPU XLA. Needs the PJRT plugin: `halite plugin install`.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
-use std::path::Path;
-use std::process::{Command, Output};
+use crate::program::written;
 
 /// A small Llama that knows bytes.
 const MODEL: [&str; 9] =
@@ -11,17 +8,6 @@ const MODEL: [&str; 9] =
 
 /// Each character of it follows from the one before.
 const TEXT: &str = "héllo wörd-";
-
-fn halite(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_halite")).args(arguments).current_dir(folder).output().unwrap()
-}
-
-/// What a command that must succeed writes on standard output.
-fn written(folder: &Path, arguments: &[&str]) -> String {
-    let output = halite(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// A model on the first half of a text, the second being held out.
 const RECIPE: &str = r#"

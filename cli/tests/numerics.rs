@@ -1,12 +1,10 @@
 //! Studies of recipes through the binary, on CPU XLA. Needs the PJRT plugin: `halite plugin install`.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
+use crate::program::CORPUS;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/pride-and-prejudice.txt");
 const SMALL: [&str; 13] = [
     "--text",
     CORPUS,

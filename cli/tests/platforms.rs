@@ -1,7 +1,5 @@
 //! What is handed to executors of different platforms.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;

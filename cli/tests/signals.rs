@@ -1,13 +1,10 @@
 //! Runs that signals end, as processes. Needs the PJRT plugin: `halite plugin install`.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
+use crate::program::CORPUS;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/pride-and-prejudice.txt");
 
 /// `halite train` on a small model for so many updates. Whoever runs the tests in the background may have them ignore signals.
 fn train(folder: &Path, name: &str, steps: &str, more: &[&str]) -> Command {

@@ -1,17 +1,11 @@
 //! StableHLO on the command line: files beside the HLO, and programs that plugins get.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
+use crate::program::halite;
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::sha256;
 use halite_stablehlo::Form;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn halite(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_halite")).args(arguments).current_dir(folder).output().unwrap()
-}
 
 /// The names of the texts in a bundle.
 fn texts(bundle: &Path) -> Vec<String> {

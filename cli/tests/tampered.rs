@@ -1,7 +1,5 @@
 //! HLO that would end the process inside XLA is refused before it gets there.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;

@@ -1,14 +1,11 @@
 //! From a preset to trained weights through the binary, on CPU XLA. Needs the PJRT plugin: `halite plugin install`.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
+use crate::program::CORPUS;
 use halite_bundle::shards;
 use halite_bundle::tensors::{self, Tensors};
 use halite_tensor::{DType, HostTensor};
 use std::path::Path;
 use std::process::Command;
-
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/pride-and-prejudice.txt");
 
 /// Runs a command that must succeed and returns what it prints as JSON. XLA's log is no part of that, nor is anything else.
 fn halite(folder: &Path, arguments: &[&str]) -> serde_json::Value {

@@ -1,8 +1,6 @@
 //! Compiling and running through the plugin.
 
-mod common;
-
-use common::{add, add_in_place, aliased, client, compile, module};
+use crate::common::{add, add_in_place, aliased, client, compile, module};
 use halite_hlo::{ArrayType, ReduceKind};
 use halite_runtime::{
     CompileOptions, Executable, Executor, Input, Pjrt, Program, RuntimeError, evaluate, evaluate_replicas,

@@ -1,8 +1,6 @@
 //! Programs in the formats that plugins take.
 
-mod common;
-
-use common::{add, add_in_place, client};
+use crate::common::{add, add_in_place, client};
 use halite_runtime::{
     CompileOptions, Executable, Executor, Pjrt, Program, ProgramFormat, Result, RuntimeError, evaluate,
 };

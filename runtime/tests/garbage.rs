@@ -1,8 +1,6 @@
 //! Bytes that are no program end in a typed error, never in an abort.
 
-mod common;
-
-use common::{add, client};
+use crate::common::{add, client};
 use halite_hlo::proto::{HloModuleProto, ShapeProto};
 use halite_hlo::{decode, encode};
 use halite_runtime::{CompileOptions, Executor, Program, Result, RuntimeError};

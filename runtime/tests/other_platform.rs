@@ -3,9 +3,7 @@
 //! `examples/other_platform.rs` stands in for such a plugin: it computes on the CPU plugin, refuses options that it does not
 //! know, as CUDA's and Neuron's plugins do, and reports another platform.
 
-mod common;
-
-use common::{add, add_in_place, compile};
+use crate::common::{add, add_in_place, compile};
 use halite_runtime::{
     ClientOptions, CompileOptions, Executor, Input, OptionValue, Pjrt, Program, ProgramFormat, Result, RuntimeError,
     StatusCode, evaluate, find_plugin,
@@ -107,7 +105,7 @@ fn an_executor_knows_its_buffers() {
     let (one, other) = (open(&ClientOptions::default()).unwrap(), open(&ClientOptions::default()).unwrap());
     let buffer = one.upload(&vector([0.0; 4]), 0).unwrap();
     assert!(one.owns(buffer.as_ref()) && one.clone().owns(buffer.as_ref()));
-    assert!(!other.owns(buffer.as_ref()) && !common::client(1).owns(buffer.as_ref()));
+    assert!(!other.owns(buffer.as_ref()) && !crate::common::client(1).owns(buffer.as_ref()));
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Opening plugins that are none.
 
-mod common;
-
-use common::client;
+use crate::common::client;
 use halite_runtime::{ClientOptions, Executor, Pjrt, RuntimeError, find_plugin};
 use halite_support::Diagnostic;
 use std::path::Path;

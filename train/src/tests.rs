@@ -1,5 +1,6 @@
 //! The loop on an executor that computes by hand.
 
+mod address;
 mod checkpoints;
 mod mesh;
 mod numbers;
@@ -9,6 +10,7 @@ mod rollback;
 mod watch;
 
 use super::*;
+pub(crate) use address::own_address;
 use halite_bundle::BufferRole;
 use halite_bundle::fixtures::small;
 use halite_bundle::{Bundle, IndexRange, ModuleEntry, ModuleRole, Port, PortRole, sha256, tensors};

@@ -39,12 +39,16 @@ fn find(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// Runs one case, for people and as JSON.
+/// Runs one case, for people and as JSON, in one folder, which the command leaves as it was.
 fn check(path: &Path, bless: bool) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let mut case = Case::parse(&text)?;
-    let (code, stderr) = refused(&case, &[])?;
-    let (json_code, json) = refused(&case, &["--json"])?;
+    let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let folder = place.path().join("work");
+    std::fs::create_dir(&folder).map_err(|error| error.to_string())?;
+    setup::prepare(&case, &folder)?;
+    let (code, stderr) = refused(&case, &folder, &[])?;
+    let (json_code, json) = refused(&case, &folder, &["--json"])?;
     if json_code != code {
         return Err(format!("exits with {code}, but with {json_code} under --json"));
     }
@@ -62,18 +66,15 @@ fn check(path: &Path, bless: bool) -> Result<(), String> {
 }
 
 /// Runs the command of a case in a folder with its inputs; what it says and its exit code, once it is clear that it left
-/// everything as it was.
-fn refused(case: &Case, more: &[&str]) -> Result<(i32, String), String> {
-    let place = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let folder = place.path().join("work");
-    std::fs::create_dir(&folder).map_err(|error| error.to_string())?;
-    setup::prepare(case, &folder)?;
-    let before = snapshot(place.path());
+/// everything as it was, above the folder too.
+fn refused(case: &Case, folder: &Path, more: &[&str]) -> Result<(i32, String), String> {
+    let place = folder.parent().unwrap();
+    let before = snapshot(place);
     let arguments: Vec<&str> = case.command.iter().map(String::as_str).chain(more.iter().copied()).collect();
-    let output = halite(&folder, &arguments);
+    let output = halite(folder, &arguments);
     let stderr = String::from_utf8(output.stderr).map_err(|error| error.to_string())?;
     let stderr = stderr.replace(&*folder.to_string_lossy(), "$DIR");
-    if snapshot(place.path()) != before {
+    if snapshot(place) != before {
         return Err(format!("the command wrote something\n{stderr}"));
     }
     // A check that fails still has a result.

@@ -1,6 +1,6 @@
 //! Everything that can be called, set or met has an entry on a page: what there is, the registries say; what is documented, the pages.
 
-use crate::{entries, read, reference};
+use super::{entries, read, reference};
 use halite::Session;
 use halite_ir::Op;
 use halite_recipe::schema::{Key, Kind as Takes};

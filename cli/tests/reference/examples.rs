@@ -1,6 +1,6 @@
 //! What the reference shows compiles, and is what it says.
 
-use crate::{blocks, docs, entries, reference};
+use super::{blocks, docs, entries, reference};
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite_ir::{Registry, text};

@@ -1,6 +1,6 @@
 //! Words find what they mean.
 
-use crate::reference;
+use super::reference;
 use halite_reference::words::WORDS;
 
 /// What a newcomer types, and the entry that answers.

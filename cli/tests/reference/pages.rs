@@ -1,6 +1,6 @@
 //! The committed files are what the code makes.
 
-use crate::{docs, reference};
+use super::{docs, reference};
 use halite_reference::pages;
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn pages_are_current() {
     }
     assert!(
         stale.is_empty(),
-        "{}\nHALITE_BLESS=1 cargo test -p halite-cli --test reference accepts this",
+        "{}\nHALITE_BLESS=1 cargo test -p halite-cli --test cli reference accepts this",
         stale.join("\n")
     );
 }

@@ -1,10 +1,6 @@
 //! What the builder refuses, and the form of what it makes.
 
-#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
-
-mod common;
-
-use common::dims;
+use crate::common::dims;
 use halite_hlo::*;
 use halite_support::{Result, codes};
 use halite_tensor::{DType, HostTensor, Shape};
@@ -84,7 +80,7 @@ fn bits_are_cast_across_widths() {
 
 #[test]
 fn ids_count_from_zero_in_order_of_emission() {
-    let module = common::every_opcode().unwrap();
+    let module = crate::common::every_opcode().unwrap();
     let ids = module.computations.iter().flat_map(|computation| &computation.instructions).map(|inst| inst.id);
     assert!(ids.enumerate().all(|(position, id)| position as i64 == id));
     assert_eq!(module.computations.last().unwrap().id, module.entry_computation_id);

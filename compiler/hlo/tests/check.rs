@@ -1,9 +1,5 @@
 //! The checker: everything the builder makes is sound, and each corruption of it is found.
 
-#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
-
-mod common;
-
 use halite_hlo::check;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::*;
@@ -167,12 +163,12 @@ fn errors(module: HloModuleProto) -> Vec<String> {
 
 #[test]
 fn what_the_builder_makes_is_sound() {
-    assert_eq!(check(&Graph::new(common::every_opcode().unwrap())), []);
+    assert_eq!(check(&Graph::new(crate::common::every_opcode().unwrap())), []);
 }
 
 #[test]
 fn each_corruption_is_found() {
-    let sound = common::every_opcode().unwrap();
+    let sound = crate::common::every_opcode().unwrap();
     for (what, corrupt, expected) in CORRUPTIONS {
         let mut module = sound.clone();
         corrupt(&mut module);
@@ -183,7 +179,7 @@ fn each_corruption_is_found() {
 
 #[test]
 fn what_the_set_lacks_is_a_warning() {
-    let mut module = common::every_opcode().unwrap();
+    let mut module = crate::common::every_opcode().unwrap();
     first(&mut module, "tanh").opcode = "real".into();
     let findings = check(&Graph::new(module));
     assert_eq!(findings.len(), 1);

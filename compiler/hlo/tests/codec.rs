@@ -1,20 +1,18 @@
 //! Bytes and messages.
 
-mod common;
-
 use halite_hlo::graph::Graph;
 use halite_hlo::{check, decode, encode, text};
 use proptest::prelude::*;
 
 #[test]
 fn modules_survive_their_bytes() {
-    let module = common::every_opcode().unwrap();
+    let module = crate::common::every_opcode().unwrap();
     let bytes = encode(&module);
     // Not the messages are compared but their bytes and text: a NaN differs from itself.
     let decoded = decode(&bytes).unwrap();
     assert!(encode(&decoded) == bytes);
     assert!(text::print(&decoded) == text::print(&module));
-    assert!(encode(&common::every_opcode().unwrap()) == bytes, "equal calls give equal bytes");
+    assert!(encode(&crate::common::every_opcode().unwrap()) == bytes, "equal calls give equal bytes");
 }
 
 #[test]
@@ -39,7 +37,7 @@ proptest! {
 
     #[test]
     fn damaged_modules_never_panic(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
-        let mut bytes = encode(&common::every_opcode().unwrap());
+        let mut bytes = encode(&crate::common::every_opcode().unwrap());
         for (at, byte) in damage {
             let at = at.index(bytes.len());
             bytes[at] = byte;

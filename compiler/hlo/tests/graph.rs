@@ -1,7 +1,5 @@
 //! The graph of a module: references, calls, lifetimes, and what instructions cost.
 
-#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
-
 use halite_hlo::cost::{Product, flops};
 use halite_hlo::graph::{Budget, Graph, Inlined, Lifetimes};
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};

@@ -1,12 +1,10 @@
 //! Text against XLA's own printer.
 
-mod common;
-
 /// `every_opcode.xla.txt` is what jaxlib 0.10.2 prints for the encoded module; `xla_text.py` makes it. XLA prints instructions in the order in which the
 /// root needs them, and computations likewise, so lines are compared as sets.
 #[test]
 fn every_opcode_prints_as_xla_prints_it() {
-    let ours = halite_hlo::text::print(&common::every_opcode().unwrap());
+    let ours = halite_hlo::text::print(&crate::common::every_opcode().unwrap());
     let expected = include_str!("every_opcode.xla.txt");
     let sorted = |text: &str| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).filter(|line| !line.is_empty()).collect();
@@ -21,7 +19,7 @@ fn every_opcode_prints_as_xla_prints_it() {
 
 #[test]
 fn what_the_set_lacks_prints_too() {
-    let mut module = common::every_opcode().unwrap();
+    let mut module = crate::common::every_opcode().unwrap();
     let entry = module.computations.last_mut().unwrap();
     let inst = entry.instructions.iter_mut().find(|inst| inst.opcode == "tanh").unwrap();
     inst.opcode = "while".into();

@@ -1,8 +1,6 @@
 //! The proof that integer arithmetic is exact in `f32`: the dither composites pass it, changed ones do not. And what
 //! they cost.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
 use halite_ir::attr::AttrSlot;
 use halite_ir::text::{PrintOptions, parse, print_with};
 use halite_ir::{Attr, Attrs, Composite, Function, Module, Op, Registry, TensorType, check_exact_integers};

@@ -1,7 +1,5 @@
 //! Element-wise ops and their gradients where they are easy to get wrong.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
 use halite_ir::ops::{self, Direction};
 use halite_ir::{Builder, Interpreter, Module, Op, ParamRole, Registry, TensorType, Value, Vjp, VjpCx};
 use halite_tensor::{DType, HostTensor};

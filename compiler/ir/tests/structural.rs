@@ -1,7 +1,5 @@
 //! Structural, indexing and collective ops: what `infer` refuses, and what the generated tests do not reach.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
 use halite_ir::ops::{self, Reduction};
 use halite_ir::{
     Builder, Cost, InferCx, Interpreter, Module, Op, OpDef, ParamRole, Registry, TensorType, Value, Vjp, VjpCx,

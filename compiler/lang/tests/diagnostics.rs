@@ -1,8 +1,6 @@
 //! Every kind of mistake: its code and its line, and that one mistake makes one diagnostic.
 
-mod common;
-
-use common::elaborate_with;
+use crate::common::elaborate_with;
 use halite_lang::{Elaborated, Options, Override};
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostics, FileId, SourceMap, Span};

@@ -1,8 +1,6 @@
 //! What weights know of their dimensions: the configuration keys that sizes are products of.
 
-mod common;
-
-use common::elaborate_with;
+use crate::common::elaborate_with;
 use halite_ir::{DimName, Module, Registry, verify};
 use halite_lang::build::{Argument, Init, ModelBuilder, SizeFactor};
 use halite_lang::{Options, Override};

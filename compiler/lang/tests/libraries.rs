@@ -1,8 +1,6 @@
 //! Models in several texts: what functions see, what they make, and what is refused.
 
-mod common;
-
-use common::elaborate_with;
+use crate::common::elaborate_with;
 use halite_ir::text::print;
 use halite_lang::{Elaborated, Options};
 use halite_support::{Diagnostic, Diagnostics, SourceMap};

@@ -1,8 +1,6 @@
 //! The built-in models: parameter names, shapes and counts, results, validity.
 
-mod common;
-
-use common::elaborate_with;
+use crate::common::elaborate_with;
 use halite_ir::{Function, Inst, Interpreter, Op, Param, ParamRole, Registry, ResultRole, verify};
 use halite_lang::{Elaborated, Options, Override, elaborate};
 use halite_recipe::ConfigValue;

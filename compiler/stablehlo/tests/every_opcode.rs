@@ -1,11 +1,5 @@
 //! What Halite's builder makes is written whole; what has no form is refused by its opcode and name.
 
-#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
-
-#[path = "../../hlo/tests/common/mod.rs"]
-mod common;
-mod written;
-
 use halite_hlo::proto::*;
 use halite_hlo::*;
 use halite_stablehlo::Form;
@@ -13,7 +7,7 @@ use halite_tensor::DType;
 
 /// The text of a module after a change.
 fn changed(change: impl FnOnce(&mut HloModuleProto)) -> halite_support::Result<String> {
-    let mut module = common::every_opcode().unwrap();
+    let mut module = crate::common::every_opcode().unwrap();
     change(&mut module);
     halite_stablehlo::print(&CheckedHlo::new(module).unwrap(), Form::Program { num_replicas: 4 })
 }
@@ -27,13 +21,13 @@ fn first<'m>(module: &'m mut HloModuleProto, opcode: &str) -> &'m mut HloInstruc
 #[test]
 fn every_opcode_is_written() {
     let text = changed(|_| {}).unwrap();
-    written::assert_written("every_opcode.mlir", &text);
+    crate::written::assert_written("every_opcode.mlir", &text);
     assert_eq!(changed(|_| {}).unwrap(), text, "equal modules give equal texts");
 }
 
 #[test]
 fn the_module_has_every_opcode() {
-    let module = common::every_opcode().unwrap();
+    let module = crate::common::every_opcode().unwrap();
     let has = |name: &str| module.computations.iter().flat_map(|own| &own.instructions).any(|inst| inst.opcode == name);
     let families = UnaryOp::ALL.iter().map(|op| op.name()).chain(BinaryOp::ALL.iter().map(|op| op.name()));
     let missing: Vec<&str> = families.chain(Opcode::ALL.iter().map(|op| op.name())).filter(|name| !has(name)).collect();

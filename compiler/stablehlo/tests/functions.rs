@@ -1,9 +1,5 @@
 //! Functions for the program of another.
 
-#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
-
-mod written;
-
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{ArrayType, CheckedHlo, CollectiveForm, GroupField, ModuleBuilder, ReduceKind};
 use halite_stablehlo::{Form, Functions};
@@ -53,7 +49,7 @@ fn printed(functions: Functions<'_>, change: impl FnOnce(&mut HloModuleProto)) -
 #[test]
 fn ranks_are_partitions_and_functions_the_callers() {
     let text = printed(FUNCTIONS, |_| {}).unwrap();
-    written::assert_written("functions.mlir", &text);
+    crate::written::assert_written("functions.mlir", &text);
 }
 
 /// What the HLO says of groups, channels and donation is not what the text says.

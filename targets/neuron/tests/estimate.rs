@@ -1,7 +1,5 @@
 //! The estimate of memory and instructions on modules whose figures are known.
 
-#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
-
 use halite_bundle::estimate::{Estimate, InstructionEstimate, MemoryByKind, MemoryEstimate, MemoryKind};
 use halite_cpu::CPU_XLA;
 use halite_hlo::builder::ComputationBuilder;

@@ -1,12 +1,13 @@
 //! Processes of a run, as threads of one.
 
 use super::*;
+use crate::tests::own_address;
 use std::io::Write;
-use std::net::TcpListener;
+use std::sync::Barrier;
 
 /// Joins so many at a free port, and has each do something.
 fn together<T: Send>(world: usize, act: impl Fn(Peers) -> T + Sync) -> Vec<T> {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let free = own_address().to_string();
     let join = |rank| {
         let options = PeerOptions { rank, world, address: free.clone(), patience: Duration::from_secs(30) };
         act(Peers::join(&options).unwrap())
@@ -36,14 +37,16 @@ fn one_that_is_gone_or_fails_or_is_elsewhere_is_named() {
     });
     assert_eq!(gone, ["rank 1 is gone", "", "rank 1 is gone"]);
     for failing in [0, 2] {
+        let all_have_heard = Barrier::new(3);
         let failed = together(3, |peers| {
             if peers.rank() == failing {
                 peers.fail(&Diagnostic::error(codes::FILE, "the disk is full").into());
-                // Until the others have heard.
-                std::thread::sleep(Duration::from_millis(300));
+                all_have_heard.wait();
                 return String::new();
             }
-            let error = peers.exchange("one", "").unwrap_err();
+            let heard = peers.exchange("one", "");
+            all_have_heard.wait();
+            let error = heard.unwrap_err();
             assert_eq!(peers.give_up().reason(), Some(error.message()));
             error.message().to_owned()
         });
@@ -52,18 +55,18 @@ fn one_that_is_gone_or_fails_or_is_elsewhere_is_named() {
         };
         assert_eq!(failed, [0, 1, 2].map(expected));
     }
+    let both_have_heard = Barrier::new(2);
     let apart = together(2, |peers| {
-        let error = peers.exchange(["here", "there"][peers.rank()], "").unwrap_err();
-        // Until the other has heard.
-        std::thread::sleep(Duration::from_millis(300));
-        error.message().to_owned()
+        let heard = peers.exchange(["here", "there"][peers.rank()], "");
+        both_have_heard.wait();
+        heard.unwrap_err().message().to_owned()
     });
     assert_eq!(apart, vec!["rank 1 is at there, rank 0 at here"; 2]);
 }
 
 #[test]
 fn strangers_are_sent_away_and_misfits_told() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = own_address();
     let options =
         |rank, world| PeerOptions { rank, world, address: free.to_string(), patience: Duration::from_secs(30) };
     let join = |rank, world| Peers::join(&options(rank, world)).map(drop).map_err(|error| error.message().to_owned());

@@ -222,7 +222,7 @@ fn a_run_that_fails_again_and_again_ends() {
 /// Each of two processes, that are threads here, is told before anything is compiled.
 #[test]
 fn none_of_several_processes_goes_back_alone() {
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let address = own_address().to_string();
     let refused = |rank| {
         let patience = std::time::Duration::from_secs(30);
         let peers = Peers::join(&PeerOptions { rank, world: 2, address: address.clone(), patience }).unwrap();

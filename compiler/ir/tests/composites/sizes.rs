@@ -1,6 +1,6 @@
 //! How many instructions composites become once equal instructions are merged and unused ones dropped.
 
-use crate::composite;
+use super::composite;
 use halite_ir::{Attr, Builder, Function, Module, Op, ParamRole, Registry, TensorType, Value, Vjp, VjpCx};
 use halite_tensor::DType;
 

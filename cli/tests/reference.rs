@@ -1,7 +1,5 @@
 //! The reference: it is whole, current and found, and what it shows is so.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
 mod complete;
 mod examples;
 mod found;

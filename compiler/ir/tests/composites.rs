@@ -1,8 +1,6 @@
 //! Each composite against a direct formula and its gradients against central differences, in `f64` by the reference
 //! interpreter.
 
-#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
-
 mod differentiate;
 mod formulas;
 mod sizes;

@@ -1,8 +1,6 @@
 //! What the documents show. Each command in a block runs as it is written and must print what stands under it; the few that
 //! cannot run here, and commands in running text, must name options that exist; figures in running text are counted anew.
 
-#![allow(clippy::unwrap_used, reason = "this is test code")]
-
 mod figures;
 mod read;
 mod shown;

@@ -1,0 +1,22 @@
+//! The program from outside: what its commands do, print and refuse, and what documents say of them.
+
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
+mod cli;
+mod convert;
+mod data;
+mod determinism;
+mod documents;
+mod generate;
+mod kills;
+#[cfg(unix)]
+mod launch;
+mod numerics;
+mod platforms;
+mod program;
+mod reference;
+mod signals;
+mod stablehlo;
+mod tampered;
+mod terminal;
+mod train;

@@ -1,0 +1,11 @@
+//! What HLO is built, checked, read and printed as.
+
+#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
+
+mod builder;
+mod check;
+mod codec;
+mod common;
+mod graph;
+mod link;
+mod text;

@@ -1,0 +1,6 @@
+//! What Neuron is asked of modules: estimates, and answers on hostile ones.
+
+#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
+
+mod estimate;
+mod hostile;
