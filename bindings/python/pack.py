@@ -22,12 +22,13 @@ def make(library: Path, folder: Path) -> None:
     """Metadata as maturin writes them, the Python files, and the library; the package `wheel` packs them."""
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
-        hook = ["maturin", "pep517", "write-dist-info", "--metadata-directory", scratch, "--interpreter", sys.executable]
+        python = sys.executable
+        hook = [python, "-m", "maturin", "pep517", "write-dist-info", "--metadata-directory", scratch, "--interpreter", python]
         subprocess.run(hook, cwd=HERE, check=True, stdout=subprocess.DEVNULL)
         ignored = shutil.ignore_patterns("__pycache__", "*.so")
         shutil.copytree(HERE / "python" / "halite", root / "halite", ignore=ignored)
         shutil.copyfile(library, root / NATIVE)
-        subprocess.run([sys.executable, "-m", "wheel", "pack", scratch, "--dest-dir", str(folder)], check=True)
+        subprocess.run([python, "-m", "wheel", "pack", scratch, "--dest-dir", str(folder)], check=True)
 
 
 def compare(one: Path, other: Path) -> None:
