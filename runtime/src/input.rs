@@ -2,11 +2,12 @@
 
 use crate::{Executable, Input, Result, RuntimeError};
 
-/// Checks number of replicas, number of inputs, element types, shapes and devices.
+/// Checks number of replicas, number of inputs, element types, shapes and devices: what every [`Executable`] does first when it is
+/// called.
 ///
 /// # Errors
 /// [`RuntimeError::InvalidInput`] naming the first input that does not fit, with what was found and what is needed.
-pub(crate) fn check(executable: &dyn Executable, inputs: &[Vec<Input<'_>>]) -> Result<()> {
+pub fn check_inputs(executable: &dyn Executable, inputs: &[Vec<Input<'_>>]) -> Result<()> {
     let devices = executable.devices();
     if inputs.len() != devices.len() {
         let (needed, found) = (devices.len(), inputs.len());

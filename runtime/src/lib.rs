@@ -3,8 +3,8 @@
 //! An [`Executor`] compiles the bytes of a serialized `HloModuleProto` into an [`Executable`] and holds arrays on its
 //! devices as [`Buffer`]s. `Pjrt` implements it by a PJRT plugin that is opened at run time, so that building this crate
 //! needs no XLA; `find_plugin` says where the plugin is, `install` puts it there. Both come with the feature
-//! `pjrt`, which is on by default; without it there are the traits. The feature `xla-rs` adds the module
-//! `xla_rs` with an implementation on the crate `xla`, for programs that use that crate already.
+//! `pjrt`, which is on by default; without it there are the traits. The crate `halite-xla-rs` implements them on the crate `xla`,
+//! for programs that use that crate already.
 //!
 //! `Nrt` implements it by libnrt, the runtime of AWS Neuron, which is opened at run time too and runs what `neuronx-cc` has finished
 //! ([`Program::with_neff`]); `find_nrt` says where it is. It comes with the feature `nrt`, which is on by default.
@@ -25,7 +25,6 @@ mod executor;
 mod find;
 mod format;
 mod give_up;
-#[cfg(any(feature = "pjrt", feature = "nrt", feature = "xla-rs"))]
 mod input;
 #[cfg(feature = "pjrt")]
 pub mod install;
@@ -36,8 +35,6 @@ pub mod nrt;
 pub mod pjrt;
 mod program;
 mod signature;
-#[cfg(feature = "xla-rs")]
-pub mod xla_rs;
 
 pub use error::{Result, RuntimeError, Status, StatusCode};
 pub use executor::{Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, evaluate, evaluate_replicas};
@@ -45,6 +42,7 @@ pub use executor::{Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStat
 pub use find::{PLUGIN_VARIABLE, find_plugin, plugin_path};
 pub use format::ProgramFormat;
 pub use give_up::GiveUp;
+pub use input::check_inputs;
 pub use neff::Neff;
 #[cfg(feature = "nrt")]
 pub use nrt::{NRT_FOLDER, NRT_VARIABLE, Nrt, NrtCall, NrtError, NrtOptions, NrtStatus, NrtVersion, find_nrt};

@@ -4,16 +4,25 @@
 mod wait;
 
 use std::convert::Infallible;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-use wait::{Outcome, Step, TICK, wait};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use wait::{Outcome, Step, wait};
+
+/// Calls that are done in fewer ticks than there are of them.
+const CALLS: usize = 100;
 
 #[test]
 fn work_that_ends_at_once_is_not_waited_for() {
-    let since = Instant::now();
-    let outcome = wait(|_| Ok::<_, Infallible>(()), |_| 7);
-    assert_eq!(outcome, Outcome::Done(7));
-    assert!(since.elapsed() < Duration::from_secs(1));
+    let ends_before_a_tick = || {
+        let mut ticks = 0;
+        let tick = |_| {
+            ticks += 1;
+            Ok::<_, Infallible>(())
+        };
+        assert_eq!(wait(tick, |_| 7), Outcome::Done(7));
+        ticks == 0
+    };
+    assert!((0..100).any(|_| ends_before_a_tick()));
 }
 
 #[test]
@@ -24,20 +33,29 @@ fn a_panic_is_an_outcome() {
 
 #[test]
 fn a_tick_has_the_last_step_and_none_where_nothing_was_told() {
+    let (all_told, hears_of_all) = channel();
+    let (ticked, hears_of_ticks) = channel();
     let mut told = Vec::new();
     let tick = |step: Option<Step>| {
+        // So that the next one comes when there is much to hear of.
+        if told.is_empty() {
+            hears_of_all.recv().unwrap();
+        }
         told.push(step.map(|step| step.done));
+        _ = ticked.send(told.last().copied().flatten());
         Ok::<_, Infallible>(())
     };
-    let outcome = wait(tick, |work| {
+    let outcome = wait(tick, move |work| {
         for done in 0..100 {
             work.step("a", done, None).unwrap();
         }
-        sleep(20 * TICK);
+        all_told.send(()).unwrap();
+        // Until there was a tick without a step after that of the last.
+        while hears_of_ticks.recv().unwrap() != Some(99) {}
+        assert_eq!(hears_of_ticks.recv().unwrap(), None);
     });
     assert_eq!(outcome, Outcome::Done(()));
     let steps: Vec<u64> = told.iter().copied().flatten().collect();
-    assert!(told.len() > 3 && told.contains(&None), "{told:?}");
     assert!(steps.last() == Some(&99) && steps.is_sorted() && steps.len() < 100, "{steps:?}");
 }
 
@@ -51,7 +69,7 @@ fn what_a_tick_fails_with_ends_the_work() {
     let outcome = wait(tick, |work| {
         // It would go on for ever.
         while work.step("a", 0, None).is_ok() {
-            sleep(Duration::from_millis(1));
+            std::thread::yield_now();
         }
     });
     assert_eq!(outcome, Outcome::Interrupted("stop"));
@@ -73,16 +91,22 @@ fn who_interrupts_hears_of_no_panic() {
 #[test]
 fn what_work_calls_is_done_by_the_waiting_thread() {
     let here = std::thread::current().id();
-    let outcome = wait(
-        |_| Ok::<_, Infallible>(()),
-        |work| {
-            let since = Instant::now();
-            let calls = (0..1000).map(|number| work.call(move || (number, std::thread::current().id())));
+    let ticks = AtomicUsize::new(0);
+    let tick = |_| {
+        ticks.fetch_add(1, Ordering::Relaxed);
+        Ok::<_, Infallible>(())
+    };
+    let outcome = wait(tick, |work| {
+        let round = |_| {
+            let before = ticks.load(Ordering::Relaxed);
+            let calls = (0..CALLS).map(|number| work.call(move || (number, std::thread::current().id())));
             let calls: Option<Vec<_>> = calls.collect();
-            (calls, since.elapsed())
-        },
-    );
-    let Outcome::Done((Some(calls), elapsed)) = outcome else { panic!("{outcome:?}") };
-    assert!(calls.into_iter().eq((0..1000).map(|number| (number, here))));
-    assert!(elapsed < 100 * TICK, "no call waits for a tick: {elapsed:?}");
+            (calls, ticks.load(Ordering::Relaxed) - before)
+        };
+        (0..10).map(round).unzip::<_, _, Vec<_>, Vec<_>>()
+    });
+    let Outcome::Done((calls, ticks)) = outcome else { panic!("{outcome:?}") };
+    let expected: Vec<_> = (0..CALLS).map(|number| (number, here)).collect();
+    assert!(calls.into_iter().all(|calls| calls.is_some_and(|calls| calls == expected)));
+    assert!(ticks.iter().any(|ticks| *ticks < CALLS / 2), "each call waits for a tick: {ticks:?}");
 }

@@ -8,7 +8,7 @@ use super::session::Session;
 use super::status::{NrtCall, NrtStatus};
 use super::tensor::{Address, NrtTensor};
 use super::tensor_set::Set;
-use crate::{Buffer, Executable, Input, MemoryStats, Neff, Result, RuntimeError, Signature, TensorSpec, input};
+use crate::{Buffer, Executable, Input, MemoryStats, Neff, Result, RuntimeError, Signature, TensorSpec, check_inputs};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
@@ -164,7 +164,7 @@ impl Executable for NrtModel {
     }
 
     fn execute_replicas(&self, mut inputs: Vec<Vec<Input<'_>>>) -> Result<Vec<Vec<Buffer>>> {
-        input::check(self, &inputs)?;
+        check_inputs(self, &inputs)?;
         let inputs = inputs.pop().unwrap_or_default();
         let (tensors, shared) = (self.tensors(&inputs)?, self.shared(&inputs));
         let made = self.allocate(&shared)?;

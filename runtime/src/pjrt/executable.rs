@@ -4,7 +4,9 @@ use super::buffer::PjrtBuffer;
 use super::client::{Client, copy_pointers};
 use super::event::Event;
 use super::ffi::{self, Arguments};
-use crate::{Buffer, Executable, Input, MemoryStats, Result, RuntimeError, Signature, Status, StatusCode, input};
+use crate::{
+    Buffer, Executable, Input, MemoryStats, Result, RuntimeError, Signature, Status, StatusCode, check_inputs,
+};
 use std::collections::BTreeSet;
 use std::ptr;
 use std::sync::Arc;
@@ -176,7 +178,7 @@ impl Executable for PjrtExecutable {
     }
 
     fn execute_replicas(&self, inputs: Vec<Vec<Input<'_>>>) -> Result<Vec<Vec<Buffer>>> {
-        input::check(self, &inputs)?;
+        check_inputs(self, &inputs)?;
         let arguments = self.pointers(&inputs)?;
         let kept = kept_inputs(&inputs);
         // SAFETY: the inputs were checked and live until the end of this function. A donated one is owned by `inputs`,

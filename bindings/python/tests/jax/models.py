@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any
 
 import halite
@@ -16,8 +18,13 @@ MID = {"vocab": 2048, "hidden": 256, "layers": 4, "heads": 8, "kv_heads": 4, "ff
 
 
 def compiled(family: str, **overrides: Any) -> halite.Bundle:
-    """A bundle of a small model of a family, for 8 sequences of 32 tokens in an update."""
-    recipe = {"batch": 8, "seq": 32, "roles": ["train_step"], **FAMILIES[family], **overrides}
+    """A bundle of a small model of a family, for 8 sequences of 32 tokens in an update; the same one whenever the same is asked for."""
+    return _compiled(family, json.dumps(overrides))
+
+
+@cache
+def _compiled(family: str, overrides: str) -> halite.Bundle:
+    recipe = {"batch": 8, "seq": 32, "roles": ["train_step"], **FAMILIES[family], **json.loads(overrides)}
     return halite.compile(family, optimizer=OPTIMIZER, **recipe)
 
 
@@ -30,10 +37,15 @@ def batches(bundle: halite.Bundle, count: int) -> list[dict[str, np.ndarray]]:
 
 
 def runtime(bundle: halite.Bundle) -> halite.runtime.TrainStep:
-    """The same step in Halite's own runtime, with a state."""
-    step = halite.runtime.TrainStep(bundle)
+    """The same step in Halite's own runtime, with the state of a seed; there is one for each bundle."""
+    step = _loaded(bundle)
     step.init(3)
     return step
+
+
+@cache
+def _loaded(bundle: halite.Bundle) -> halite.runtime.TrainStep:
+    return halite.runtime.TrainStep(bundle)
 
 
 def wholes(bundle: halite.Bundle, state: dict[str, Any]) -> halite.Tensors:

@@ -22,7 +22,7 @@ def main(coordinator: str, folder: Path, process: int, processes: int, updates: 
     """Trains from the last checkpoint on; having made update `wait_at`, it says so and waits to be killed."""
     jax.config.update("jax_num_cpu_devices", DEVICES // processes)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    jax.distributed.initialize(coordinator, processes, process, initialization_timeout=60)
+    jax.distributed.initialize(coordinator, processes, process, initialization_timeout=300)
     assert (len(jax.devices()), len(jax.local_devices())) == (DEVICES, DEVICES // processes)
     sizes: dict[str, Any] = {"layers": 1, "hidden": 32, "ffn": 48, "batch": 2, "seq": 16}
     bundle = halite.compile("tiny", roles=["train_step"], parallel={"data": 4, "tensor": 2}, **sizes)

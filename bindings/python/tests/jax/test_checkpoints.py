@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,12 @@ def by_columns() -> halite.Text:
 
 
 def compiled(model: str, layout: Mapping[str, int], precision: str = "fp64") -> halite.Bundle:
+    return _compiled(model, tuple(layout.items()), precision)
+
+
+@cache
+def _compiled(model: str, axes: tuple[tuple[str, int], ...], precision: str) -> halite.Bundle:
+    layout = dict(axes)
     sources: dict[str, tuple[Any, dict[str, Any]]] = {"gpt2": (MODELS / "gpt2.hal", GPT2), "llama": ("tiny", LLAMA), "columns": (by_columns(), LLAMA)}
     source, sizes = sources[model]
     batch = 8 // layout.get("data", 1)
@@ -49,9 +56,7 @@ def compiled(model: str, layout: Mapping[str, int], precision: str = "fp64") -> 
 def initial(bundle: halite.Bundle) -> dict[str, np.ndarray]:
     """Tensors of the model in which no two numbers are equal, the state of the optimizer included."""
     random = np.random.default_rng(5)
-    step = halite.runtime.TrainStep(bundle)
-    step.init(3)
-    made = step.state()
+    made = bundle.init(seed=3)
     return {name: random.random(array.shape).astype(array.dtype) if array.ndim else array for name, array in made.items()}
 
 

@@ -19,7 +19,7 @@ pytest.importorskip("orbax.checkpoint")
 ROOT = Path(__file__).parents[4]
 EXAMPLES = ROOT / "bindings" / "python" / "examples"
 TEXT = ROOT / "tests" / "data" / "pride-and-prejudice.txt"
-LIMIT = 100
+LIMIT = 300
 
 
 def started(name: str, folder: Path, *options: str) -> subprocess.Popen[str]:

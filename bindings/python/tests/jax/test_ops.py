@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-PAIRS = 2000
 TOLERANCE = 1e-9
 
 
@@ -111,13 +110,14 @@ def shapes(random: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...
     return one(), one()
 
 
-def test_broadcasting_is_that_of_numpy() -> None:
+@pytest.mark.parametrize("pairs", [500, pytest.param(2000, marks=pytest.mark.long)])
+def test_broadcasting_is_that_of_numpy(pairs: int) -> None:
     random = np.random.default_rng(1)
     m = halite.Model("m", float="f64")
     one = m.batch("one", "f64", [1, 1])
     w = m.param("w", [1], init=halite.ones)
     made, refused = {}, 0
-    for index in range(PAIRS):
+    for index in range(pairs):
         left, right = shapes(random)
         x, y = (np.arange(np.prod(shape), dtype=float).reshape(shape) + index for shape in (left, right))
         try:
@@ -134,7 +134,7 @@ def test_broadcasting_is_that_of_numpy() -> None:
         made[f"y{index}"] = expected
     bundle = halite.compile(m.finish((w * one[0]).sum(), m.full([], 1.0)), precision="fp64", roles=["forward"])
     found = halite.jax.forward(bundle)({"w": np.ones(1)}, np.ones((1, 1)))
-    assert found.keys() == made.keys() and min(len(made), refused) > PAIRS / 10, (len(made), refused)
+    assert found.keys() == made.keys() and min(len(made), refused) > pairs / 10, (len(made), refused)
     for name, expected in made.items():
         assert found[name].shape == expected.shape
         np.testing.assert_array_equal(found[name], expected)

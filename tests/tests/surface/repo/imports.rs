@@ -25,6 +25,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-neuron", &["support", "tensor", "recipe", "hlo", "ir", "disk", "bundle", "passes", "target"]),
     ("halite-targets", &["target", "cpu", "neuron"]),
     ("halite-runtime", &["support", "tensor", "disk"]),
+    ("halite-xla-rs", &["tensor", "runtime"]),
     (
         "halite",
         &[

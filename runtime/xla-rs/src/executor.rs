@@ -3,7 +3,7 @@
 use super::buffer::XlaBuffer;
 use super::client::Client;
 use super::{XlaExecutable, computation, convert, status};
-use crate::{
+use halite_runtime::{
     Buffer, CompileOptions, DeviceBuffer, Executable, Executor, Program, Result, RuntimeError, Status, TensorSpec,
 };
 use halite_tensor::HostTensor;

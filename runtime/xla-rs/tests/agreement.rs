@@ -6,7 +6,6 @@ use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::tensors::Tensors;
 use halite_ir::{LowerOptions, Registry, Sample, sample_inputs, sample_module};
-use halite_runtime::xla_rs::XlaRs;
 use halite_runtime::{Executor, Program, evaluate_replicas};
 use halite_support::Result;
 use halite_tensor::HostTensor;
@@ -14,6 +13,7 @@ use halite_tests::cases::{FLOATS, describe, distinct_samples};
 use halite_tests::joint::{apart, joint_module};
 use halite_tests::{texts, xla};
 use halite_train::{RunFiles, Silent, TrainOptions, train};
+use halite_xla_rs::XlaRs;
 use std::sync::{Arc, OnceLock};
 
 const SEED: u64 = 7;

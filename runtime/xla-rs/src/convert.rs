@@ -1,7 +1,7 @@
 //! Types and tensors of this project as those of the crate, and back.
 
 use super::status;
-use crate::{Result, RuntimeError, Status, StatusCode, TensorSpec};
+use halite_runtime::{Result, RuntimeError, Status, StatusCode, TensorSpec};
 use halite_tensor::{DType, HostTensor, Shape};
 
 /// A tensor as a literal; copies the elements.

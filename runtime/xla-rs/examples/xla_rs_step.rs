@@ -1,20 +1,20 @@
 //! A training step that Halite compiled, run by code that is written with the types of the crate `xla`:
 //!
 //! ```text
-//! eval "$(bash runtime/xla-extension.sh)"
-//! cargo run -p halite-train --features xla-rs --example xla_rs_step
+//! eval "$(bash runtime/xla-rs/xla-extension.sh)"
+//! cargo run -p halite-xla-rs --features xla --example xla_rs_step
 //! ```
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use halite::compile::CompileOptions;
-use halite::runtime::xla_rs::{XlaBuffer, XlaRs, computation, xla};
 use halite::runtime::{Executor, Program};
 use halite::tensor::{DType, HostTensor};
 use halite::{Bundle, Session};
 use halite_bundle::convert::to_stored;
 use halite_bundle::init::initial_state;
 use halite_bundle::{ModuleRole, PortRole};
+use halite_xla_rs::{XlaBuffer, XlaRs, computation, xla};
 use std::error::Error;
 
 const STEPS: usize = 10;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes what the feature `xla-rs` is built with, and prints the environment that uses it:
+# Makes what the crate `xla` is built with, and prints the environment that uses it:
 #
-#   eval "$(bash runtime/xla-extension.sh)"
+#   eval "$(bash runtime/xla-rs/xla-extension.sh)"
 #
 # The crate `xla` links a library that it finds in the folder $XLA_EXTENSION_DIR. Where that variable is set, as it is by
 # those who unpacked a release archive of elixir-nx/xla, the folder is taken as it is. Otherwise one is put together in the

@@ -1,7 +1,7 @@
 //! A client of the crate.
 
 use super::status;
-use crate::{Result, RuntimeError, Status, StatusCode};
+use halite_runtime::{Result, RuntimeError, Status, StatusCode};
 
 /// A client of the crate. Buffers and executables keep it alive.
 pub(super) struct Client {

@@ -1,7 +1,7 @@
 //! A program as the crate's computation.
 
 use super::status;
-use crate::{Program, Result, RuntimeError};
+use halite_runtime::{Program, Result, RuntimeError};
 use prost::Message;
 
 /// A program as a computation, for [`PjRtClient::compile`](xla::PjRtClient::compile) and whatever else takes one.

@@ -3,8 +3,9 @@
 use super::buffer::XlaBuffer;
 use super::client::Client;
 use super::{convert, donors, status};
-use crate::{
-    Buffer, Executable, Input, MemoryStats, Program, Result, RuntimeError, Signature, Status, StatusCode, input,
+use halite_runtime::{
+    Buffer, Executable, Input, MemoryStats, Program, Result, RuntimeError, Signature, Status, StatusCode, TensorSpec,
+    check_inputs,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -60,7 +61,7 @@ impl XlaExecutable {
             let text = format!("the program shape states {stated} outputs, the run gave {found}");
             return Err(Status::new(StatusCode::Internal, text));
         }
-        let output = |(buffer, stated): (xla::PjRtBuffer, &crate::TensorSpec)| -> std::result::Result<Buffer, Status> {
+        let output = |(buffer, stated): (xla::PjRtBuffer, &TensorSpec)| -> std::result::Result<Buffer, Status> {
             let spec = convert::spec(&buffer.on_device_shape().map_err(status)?)?;
             if spec != *stated {
                 let text = format!("an output is `{spec}`, the program shape states `{stated}`");
@@ -86,7 +87,7 @@ impl Executable for XlaExecutable {
     }
 
     fn execute_replicas(&self, inputs: Vec<Vec<Input<'_>>>) -> Result<Vec<Vec<Buffer>>> {
-        input::check(self, &inputs)?;
+        check_inputs(self, &inputs)?;
         let replicas = || inputs.iter().zip(&self.devices);
         let copies: Vec<_> = replicas().map(|(inputs, device)| self.copies(inputs, *device)).collect::<Result<_>>()?;
         let argument = |(input, copy)| match copy {

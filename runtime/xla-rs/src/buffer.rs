@@ -2,13 +2,13 @@
 
 use super::client::Client;
 use super::{convert, status};
-use crate::{Buffer, DeviceBuffer, Result, RuntimeError, TensorSpec};
+use halite_runtime::{Buffer, DeviceBuffer, Result, RuntimeError, TensorSpec};
 use halite_tensor::HostTensor;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A [`Buffer`](crate::Buffer) that holds an [`xla::PjRtBuffer`].
+/// A [`Buffer`](halite_runtime::Buffer) that holds an [`xla::PjRtBuffer`].
 pub struct XlaBuffer {
     client: Arc<Client>,
     buffer: xla::PjRtBuffer,

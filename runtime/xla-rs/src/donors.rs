@@ -1,6 +1,6 @@
 //! The inputs whose memory a module may take.
 
-use crate::{Result, RuntimeError};
+use halite_runtime::{Result, RuntimeError};
 use prost::Message;
 use std::collections::BTreeSet;
 

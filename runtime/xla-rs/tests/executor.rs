@@ -1,14 +1,13 @@
 //! The executor on the crate `xla`: programs, donation, replicas, exchange with the types of that crate, refusals.
 
+#[path = "../../tests/common/mod.rs"]
 mod common;
 
 use common::{add, add_in_place, aliased, compile, module};
 use halite_hlo::{ArrayType, ReduceKind};
-use halite_runtime::xla_rs::{
-    EXACT_FLAGS, XlaBuffer, XlaExecutable, XlaRs, computation, from_literal, to_literal, xla,
-};
 use halite_runtime::{CompileOptions, Executable, Executor, Input, Program, RuntimeError, evaluate, evaluate_replicas};
 use halite_tensor::{DType, HostTensor, Shape};
+use halite_xla_rs::{EXACT_FLAGS, XlaBuffer, XlaExecutable, XlaRs, computation, from_literal, to_literal, xla};
 use std::process::Command;
 
 /// The devices that the suite's `XLA_FLAGS` ask for.
