@@ -17,7 +17,7 @@ pub fn alone(test: &str, change: impl FnOnce(&mut Command), body: impl FnOnce())
         return body();
     }
     let mut child = Command::new(std::env::current_exe().expect("a process knows its program"));
-    child.args(["--exact", test, "--nocapture"]).env(TEST, test);
+    child.args(["--exact", test, "--include-ignored", "--nocapture"]).env(TEST, test);
     change(&mut child);
     let output = child.output().expect("the test starts");
     let [said, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -25,7 +25,7 @@ pub fn optimized_by(test: &str, variable: (&str, &str)) -> Vec<HloModuleProto> {
     let own = std::env::var("XLA_FLAGS").unwrap_or_default();
     let flags = format!("{own} --xla_dump_hlo_as_proto --xla_dump_to={}", folder.path().display());
     let mut child = Command::new(std::env::current_exe().expect("the path of the test"));
-    let child = child.args(["--exact", test]).env(variable.0, variable.1).env("XLA_FLAGS", flags);
+    let child = child.args(["--exact", test, "--include-ignored"]).env(variable.0, variable.1).env("XLA_FLAGS", flags);
     let output = child.output().expect("the test starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     written(folder.path())

@@ -10,6 +10,7 @@ use halite_tensor::{DType, HostTensor};
 use halite_tests::cases::{FLOATS, describe, distinct_samples, samples};
 use halite_tests::joint::{apart, joint_module};
 use halite_tests::known_differences::{Known, find};
+use halite_tests::parallel::for_each;
 use halite_tests::{on_own_code, xla};
 
 const SEED: u64 = 7;
@@ -74,33 +75,41 @@ fn inferred_types_are_those_of_the_results() {
 fn single_operations_agree_with_xla() {
     on_own_code("samples::single_operations_agree_with_xla", || {
         let registry = Registry::builtin();
-        let mut known = Known::default();
-        let mut failures = Vec::new();
-        for float in FLOATS {
-            for options in forms() {
-                let mut wanted = distinct_samples(float, &registry);
-                wanted.retain(|sample| xla::has_form(sample, &registry, options));
-                // Collectives need a program of their own.
-                let joint = |sample: &Sample| sample.ranks == 1 && find(sample, float).is_none();
-                let (joint, alone): (Vec<_>, Vec<_>) = wanted.into_iter().partition(joint);
-                let mut outcomes = run_together(&joint, &registry, options);
-                outcomes.extend(alone.iter().map(|sample| (sample, run_alone(sample, &registry, options))));
-                for (sample, outcome) in outcomes {
-                    let message = match outcome.and_then(|found| disagreement(sample, &registry, &found)) {
-                        Ok(None) => continue,
-                        Ok(Some(message)) => message,
-                        Err(error) => error.to_string(),
-                    };
-                    if !known.covers(sample, float) {
-                        failures.push(format!("{} ({options:?}): {message}", describe(sample, float)));
-                    }
-                }
+        let programs = FLOATS.into_iter().flat_map(|float| forms().map(|options| (float, options)));
+        let programs: Vec<_> = programs.collect();
+        let found = for_each(&programs, |&(float, options)| disagreements(float, options, &registry));
+        let (mut known, mut failures) = (Known::default(), Vec::new());
+        for (sample, float, options, message) in found.into_iter().flatten() {
+            if !known.covers(&sample, float) {
+                failures.push(format!("{} ({options:?}): {message}", describe(&sample, float)));
             }
         }
         assert!(failures.is_empty(), "{} disagreements:\n{}", failures.len(), failures.join("\n"));
         let stale = known.unused();
         assert!(stale.is_empty(), "these known differences are no longer seen, remove them:\n{}", stale.join("\n"));
     });
+}
+
+/// A sample on which XLA and the interpreter do not agree, and in what.
+type Disagreement = (Sample, DType, LowerOptions, String);
+
+/// The disagreements on all samples that have a form of HLO.
+fn disagreements(float: DType, options: LowerOptions, registry: &Registry) -> Vec<Disagreement> {
+    let mut wanted = distinct_samples(float, registry);
+    wanted.retain(|sample| xla::has_form(sample, registry, options));
+    // Collectives need a program of their own.
+    let joint = |sample: &Sample| sample.ranks == 1 && find(sample, float).is_none();
+    let (joint, alone): (Vec<_>, Vec<_>) = wanted.into_iter().partition(joint);
+    let mut outcomes = run_together(&joint, registry, options);
+    outcomes.extend(alone.iter().map(|sample| (sample, run_alone(sample, registry, options))));
+    let disagreements = outcomes.into_iter().filter_map(|(sample, outcome)| {
+        let message = match outcome.and_then(|found| disagreement(sample, registry, &found)) {
+            Ok(message) => message?,
+            Err(error) => error.to_string(),
+        };
+        Some((sample.clone(), float, options, message))
+    });
+    disagreements.collect()
 }
 
 /// The forms of HLO that differ in more than how kernels are called.

@@ -14,7 +14,14 @@ use halite_tests::stepping::{advance, first_inputs};
 use halite_tests::xla;
 use std::collections::BTreeSet;
 
-const UPDATES: usize = 5;
+/// How many updates are compared: the first and what moments make of the next, or more in the long run.
+fn updates() -> usize {
+    if is_long() { 5 } else { 3 }
+}
+
+fn is_long() -> bool {
+    std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all")
+}
 
 /// What ranks make of whole inputs.
 type Run<'a> = Box<dyn Fn(&[HostTensor]) -> Result<Vec<HostTensor>> + 'a>;
@@ -48,7 +55,7 @@ fn told(error: Diagnostic) -> String {
     error.to_string()
 }
 
-/// After each of five updates in `f64`, with labels that do not count on some ranks and a clip that bites, the ranks have what one device has, which
+/// After each update in `f64`, with labels that do not count on some ranks and a clip that bites, the ranks have what one device has, which
 /// runs the program as it is before it is that of one rank.
 fn check(case: &Case) -> std::result::Result<(), String> {
     let loaded = Loaded::new(case.model(), &case.settings("fp64"));
@@ -59,7 +66,7 @@ fn check(case: &Case) -> std::result::Result<(), String> {
     let mut alone = first_inputs(entry(&whole), 32);
     ignore_labels(entry(&whole), &mut alone);
     let mut ranks = alone.clone();
-    for update in 0..UPDATES {
+    for update in 0..updates() {
         let expected = loaded.alone(&whole, &alone).map_err(told)?;
         let found = run(&ranks).map_err(told)?;
         for ((result, expected), found) in entry(&whole).results.iter().zip(&expected).zip(&found) {
@@ -80,8 +87,7 @@ fn check(case: &Case) -> std::result::Result<(), String> {
 /// In CI cases in which choices meet, with `HALITE_LAYOUTS=all` all of them.
 #[test]
 fn ranks_compute_what_one_device_computes() {
-    let all = std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all");
-    let cases = if all { Case::all() } else { Case::covering() };
+    let cases = if is_long() { Case::all() } else { Case::covering() };
     let failure = |case: &Case| check(case).err().map(|error| format!("{} {case:?}: {error}", case.model().0));
     let failed: Vec<String> = for_each(&cases, failure).into_iter().flatten().collect();
     assert!(failed.is_empty(), "{} of {} cases fail\n{}", failed.len(), cases.len(), failed.join("\n"));
@@ -98,6 +104,8 @@ fn mixed_steps_of_ranks_are_held_to_the_rule_of_verify() {
         (8, (2, 2, true, 1, 1), 2),
         (12, (8, 1, false, 1, 2), 2),
     ];
+    // All of them in the long run.
+    let cases: Vec<_> = cases.into_iter().step_by(if is_long() { 1 } else { 2 }).collect();
     for_each(&cases, |&(model, ranks, recompute)| {
         let case = Case { model, ranks, recompute, machine: Machine::Xla };
         let Loaded { session, source } = Loaded::new(case.model(), &case.settings("mixed"));

@@ -73,8 +73,9 @@ fn learn_from(bundle: &Bundle, precision: &str, seed: u64) -> f64 {
 #[test]
 fn tiny_learns_english() {
     on_own_code("train::tiny_learns_english", || {
-        let precisions = ["fp32", "mixed", "fp16"];
-        let losses = for_each(&precisions, |precision| learn(precision));
+        // With one seed two precisions: `loss_scale` has what is particular to `fp16`.
+        let precisions: &[&str] = if seeds() == 1 { &["fp32", "mixed"] } else { &["fp32", "mixed", "fp16"] };
+        let losses = for_each(precisions, |precision| learn(precision));
         let wide = &losses[0];
         assert!(wide.iter().all(|&loss| loss < 2.6), "the held-out losses end at {wide:?}");
         for (precision, narrow) in precisions.iter().zip(&losses).skip(1) {
@@ -99,17 +100,17 @@ fn folder() -> tempfile::TempDir {
 
 #[test]
 fn a_run_is_a_function_of_its_seed() {
-    for precision in ["mixed", "bf16-sr"] {
+    for_each(&["mixed", "bf16-sr"], |precision| {
         let bundle = compile(precision);
         let folders = [folder(), folder(), folder()];
-        let (_, first) = run(&bundle, folders[0].path(), 12, false);
-        let (_, second) = run(&compile(precision), folders[1].path(), 12, false);
+        let (_, first) = run(&bundle, folders[0].path(), 8, false);
+        let (_, second) = run(&compile(precision), folders[1].path(), 8, false);
         assert!(read(&first) == read(&second), "{precision}: two runs with one seed differ");
-        let (_, resumed) = run(&bundle, folders[2].path(), 8, false);
+        let (_, resumed) = run(&bundle, folders[2].path(), 4, false);
         assert!(read(&first).1 != read(&resumed).1, "{precision}: updates change the state");
-        run(&bundle, folders[2].path(), 12, true);
+        run(&bundle, folders[2].path(), 8, true);
         assert!(read(&first) == read(&resumed), "{precision}: a resumed run differs from one without a break");
-    }
+    });
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! Work is counted in instructions of the processor, by cachegrind of valgrind on the program that users run: a count that
 //! another process or machine does not change, and that misses no loop, allocating or not. Each kind of input is made in
 //! three sizes, each twice the one before; the slope is that between the two *increases* of the count, so that what
-//! starting costs drops out. A quick run sees what is exponential or quadratic with large figures; `HALITE_GROWTH_BYTES=1048576`
+//! starting costs drops out. A quick run sees what is exponential or quadratic with large figures, of some kinds; `HALITE_GROWTH_BYTES=1048576`
 //! in the release profile is the long run, which sees the rest, and that 1 MB of each kind stays below 2 GB of memory.
 //! `HALITE_GROWTH_KIND` picks one kind.
 

@@ -105,20 +105,28 @@ const GROUPED: &[&str] =
 #[test]
 fn temporaries_of_modules_not_seen_before_are_within_the_margin() {
     let (mut worst, mut table) = (0.0_f64, String::new());
-    for (kind, cases) in [("seen", SEEN), ("policies", &POLICIES), ("held out", &HELD_OUT)] {
+    for (kind, cases) in [("policies", &POLICIES[..]), ("held out", &HELD_OUT)] {
         for (case, (estimate, stats)) in cases.iter().zip(for_each(cases, measured)) {
             let (estimated, reported) = (estimate.memory.temporaries, stats.temp);
             let error = estimated as f64 / reported as f64 - 1.0;
             table.push_str(&format!("{:26} {kind:9} {reported:>14} {estimated:>14} {:+6.1}%\n", case.0, error * 100.0));
             match kind {
                 "held out" => worst = worst.max(error.abs()),
-                "policies" => assert!(error.abs() <= 0.15, "{} is off by {:.1}%", case.0, error * 100.0),
-                _ => {}
+                _ => assert!(error.abs() <= 0.15, "{} is off by {:.1}%", case.0, error * 100.0),
             }
         }
     }
     println!("{:26} {:9} {:>14} {:>14} {:>7}\n{table}", "module", "", "CPU XLA", "estimate", "error");
     assert!(worst <= MEMORY_MARGIN, "the worst of those held out is off by {:.1}%\n{table}", worst * 100.0);
+}
+
+#[test]
+#[ignore = "second tier: larger modules, which the model was made for"]
+fn temporaries_of_modules_seen_before_are_within_the_margin() {
+    for (case, (estimate, stats)) in SEEN.iter().zip(for_each(SEEN, measured)) {
+        let error = estimate.memory.temporaries as f64 / stats.temp as f64 - 1.0;
+        assert!(error.abs() <= MEMORY_MARGIN, "{} is off by {:.1}%", case.0, error * 100.0);
+    }
 }
 
 #[test]

@@ -159,6 +159,26 @@ fn every_code_is_explained_and_used() {
     assert_eq!(names.iter().filter(|name| !used(name)).collect::<Vec<_>>(), [""; 0]);
 }
 
+/// A file of tests that no `mod` names is never built.
+#[test]
+fn every_file_of_tests_is_part_of_an_executable() {
+    let mut stray = Vec::new();
+    for (path, _) in sources().filter(|(path, _)| path.ends_with("/main.rs") && path.contains("tests/")) {
+        let folder = root().join(path.strip_suffix("/main.rs").unwrap());
+        let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|own| own == "rs")).collect();
+        let text: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        // Beside `main.rs` may be files that are executables by themselves.
+        let manifest = std::fs::read_to_string(folder.parent().unwrap().join("Cargo.toml")).unwrap_or_default();
+        stray.extend(files.into_iter().filter(|path| {
+            let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let is_part = text.lines().any(|line| line == format!("mod {stem};")) || stem == "main";
+            !is_part && !manifest.contains(&format!("name = \"{stem}\""))
+        }));
+    }
+    assert!(stray.is_empty(), "{stray:?}");
+}
+
 #[test]
 fn the_corpus_is_the_one_its_readme_describes() {
     let folder = root().join("tests/data");

@@ -4,9 +4,10 @@ use halite_neuron::Generation;
 use halite_neuron::neuronx::Compiler;
 use halite_selftest::{CHECKS, Launcher, Limits, Observer, Place, Prepared, Report, Runtime, Verdict, prepare};
 use halite_tests::{command_line, standin_nrt};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -40,11 +41,9 @@ fn memory() -> &'static TempDir {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        static PORT: std::sync::atomic::AtomicU16 = std::sync::atomic::AtomicU16::new(0);
-        // Ranks of tests that run side by side find each other at different ports.
-        let port =
-            47_000 + u16::try_from(std::process::id() % 500).unwrap() * 16 + PORT.fetch_add(1, Ordering::Relaxed);
-        Self { folder: tempfile::tempdir().unwrap(), port }
+        // One that nobody has: ranks of tests that run side by side find each other at different ports.
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self { folder: tempfile::tempdir().unwrap(), port: free.local_addr().unwrap().port() }
     }
 
     /// The compiler, started through a script that sets these variables.

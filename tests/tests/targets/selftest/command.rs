@@ -123,7 +123,7 @@ fn the_form_of_reports_is_known() {
     assert_eq!(code(&output), 1);
     let report = without_times(serde_json::from_slice(&output.stdout).unwrap());
     let found = serde_json::to_string_pretty(&report).unwrap() + "\n";
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/selftest/report.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/targets/selftest/report.json");
     if std::env::var_os("HALITE_BLESS").is_some() {
         std::fs::write(path, &found).unwrap();
     }

@@ -23,7 +23,9 @@ struct Count {
     equal_bits: usize,
 }
 
+/// That the bits are equal is held for samples, goldens and steps by tests of their own too.
 #[test]
+#[ignore = "second tier: XLA compiles each program twice"]
 fn xla_makes_the_same_of_both_formats() {
     if let Some(file) = std::env::var_os(CHILD) {
         let lines = KINDS.iter().flat_map(|(kind, programs)| {
