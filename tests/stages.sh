@@ -2,7 +2,7 @@
 # prints the time of each stage and the ten slowest tests.
 
 # Most time of the tests would go into making fast code for programs that run a few times. What needs the code that XLA makes by itself
-# says so in its test (`on_own_code`), and golden tests run on it; `long.sh code` runs everything on it.
+# says so in its test (`on_own_code`), and golden tests run on it; `long.sh own-code` runs everything on it.
 plain_code="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 plain_code+=" --xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1"
 

@@ -35,7 +35,7 @@ mkdir "$scratch/wheels"
 target=$(cd "$root" && realpath "${CARGO_TARGET_DIR:-target}")
 export CARGO_TARGET_DIR=$target
 if [ "$part" = long ]; then
-    "$bin/maturin" build --quiet --locked --profile release --out "$scratch/wheels"
+    "$bin/maturin" build --quiet --locked --profile dist --out "$scratch/wheels"
     mkdir "$scratch/packed"
     "$bin/python" -m zipfile -e "$scratch"/wheels/*.whl "$scratch/unpacked"
     "$bin/python" pack.py "$scratch/unpacked/halite/_native.abi3.so" "$scratch/packed"

@@ -20,7 +20,7 @@ const STALE: &str = "alias-stale";
 /// Rounding by the switch does nothing.
 const NO_SWITCH: &str = "switch-ignored";
 
-/// What `HALITE_STANDIN_NRT_DEFECT` may name.
+/// What `HALITE_STANDIN_NRT_DEFECT` may name, several with commas between them.
 pub const DEFECTS: [&str; 17] = [
     "u32-product",
     "u32-sum",
@@ -65,20 +65,20 @@ fn change(name: &str) -> Option<Change> {
 
 /// The HLO that is run in the place of this one: what is to round at random does, and what is ordered is wrong.
 pub(crate) fn run_as(hlo: &[u8]) -> Result<Vec<u8>, c_int> {
-    let defect = orders::variable("DEFECT");
-    if defect.as_ref().is_some_and(|defect| !DEFECTS.contains(&defect.as_str())) {
+    let defects = asked();
+    if defects.iter().any(|defect| !DEFECTS.contains(&defect.as_str())) {
         return Err(INVALID);
     }
-    let is_switched = rounding::is_switched() && defect.as_deref() != Some(NO_SWITCH);
-    let change = defect.as_deref().and_then(change);
-    if !is_switched && change.is_none() {
+    let is_switched = rounding::is_switched() && !defects.iter().any(|defect| defect == NO_SWITCH);
+    let changes: Vec<Change> = defects.iter().filter_map(|defect| change(defect)).collect();
+    if !is_switched && changes.is_empty() {
         return Ok(hlo.to_vec());
     }
     let mut module = halite_hlo::decode(hlo).map_err(|_| INVALID)?;
     if is_switched {
         rounding::at_random(&mut module);
     }
-    if let Some(change) = change {
+    for change in changes {
         change(&mut module);
     }
     Ok(halite_hlo::encode(&module))
@@ -86,5 +86,10 @@ pub(crate) fn run_as(hlo: &[u8]) -> Result<Vec<u8>, c_int> {
 
 /// Whether what replaces an input is lost.
 pub(crate) fn keeps_aliases() -> bool {
-    orders::variable("DEFECT").as_deref() == Some(STALE)
+    asked().iter().any(|defect| defect == STALE)
+}
+
+/// The defects that it is to have.
+fn asked() -> Vec<String> {
+    orders::variable("DEFECT").map_or_else(Vec::new, |names| names.split(',').map(str::to_owned).collect())
 }

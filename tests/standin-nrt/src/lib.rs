@@ -19,7 +19,7 @@
 //! | `HALITE_STANDIN_NRT_CORES` | the cores that the process has, 1 without it |
 //! | `HALITE_STANDIN_NRT_TIMEOUT` | the seconds for which ranks wait for one another, 60 without it |
 //! | `HALITE_STANDIN_NRT_MEMORY` | a folder where results are kept by program and inputs, and looked up |
-//! | `HALITE_STANDIN_NRT_DEFECT` | one of [`DEFECTS`], which its programs then have |
+//! | `HALITE_STANDIN_NRT_DEFECT` | of [`DEFECTS`], those that its programs then have, with commas between them |
 //! | `NEURON_RT_STOCHASTIC_ROUNDING_EN` | `1`: conversions from `f32` to `bf16` round at random, as the real one's do |
 //! | `HALITE_STANDIN_NRT_XLA_FLAGS` | what XLA is told by `XLA_FLAGS`, which Halite refuses around a device |
 //! | `HALITE_STANDIN_NRT_JOURNAL` | a file that gets a line at `nrt_close`: what is still alive, and what was done wrong |

@@ -356,6 +356,11 @@ fn seeds() -> std::ops::Range<u64> {
     0..variable.map_or(1, |text| text.parse().expect("`HALITE_BUG_SEEDS` is a whole number"))
 }
 
+/// So many bugs, or all where there is more than one seed: those in different phases come first.
+fn some(few: usize) -> usize {
+    if seeds().end == 1 { few } else { usize::MAX }
+}
+
 /// The pipeline with one bug or none.
 fn options(bug: Option<&Bug>) -> VerifyOptions {
     let pipeline = bug.map_or(PIPELINE.to_owned(), |bug| PIPELINE.replace(bug.place, bug.name));
@@ -425,8 +430,8 @@ fn each_pass_names_the_bug() {
     let study = session.study(&source, &options, xla::client()).unwrap();
     let right = study.each_pass(study.pipeline(), &mut |_, _| {}).unwrap();
     assert!(right.passed() && right.rows.len() > 3, "{right:#?}");
-    let names = ["keys-for-values", "gradients-of-equal-type-swapped", "decay-lost", "mask-flipped", "cotangent-lost"];
-    for name in names {
+    let names = ["keys-for-values", "cotangent-lost", "decay-lost", "mask-flipped", "gradients-of-equal-type-swapped"];
+    for name in names.into_iter().take(some(2)) {
         let bug = BUGS.iter().find(|bug| bug.name == name).unwrap();
         let mut heard = 0;
         let report = study.each_pass(&pipeline(&session, bug), &mut |done, all| heard = all.max(done)).unwrap();
@@ -480,8 +485,8 @@ fn bisection_names_the_bug() {
     let (session, source) = session();
     let options = options(None);
     let study = session.study(&source, &options, xla::client()).unwrap();
-    let some = ["keys-for-values", "decay-lost", "mask-flipped"];
-    for bug in some.map(|name| BUGS.iter().find(|bug| bug.name == name).unwrap()) {
+    let names = ["mask-flipped", "keys-for-values", "decay-lost"];
+    for bug in names.into_iter().take(some(1)).map(|name| BUGS.iter().find(|bug| bug.name == name).unwrap()) {
         let culprit = study.bisect(&pipeline(&session, bug)).unwrap().unwrap();
         assert_eq!((culprit.pass.as_str(), culprit.rule), (bug.name, None));
     }

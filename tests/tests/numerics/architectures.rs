@@ -55,9 +55,23 @@ fn they_compile_for_both_targets() {
     });
 }
 
+/// Three that have between them state-space layers, experts and convolutions. Values and gradients of all are held to JAX.
 #[test]
-fn they_verify() {
-    for_each(&MODELS, |&(model, both_directions)| {
+fn some_verify() {
+    verify(|model| SOME.contains(&model));
+}
+
+#[test]
+#[ignore = "second tier: seven more models"]
+fn the_others_verify() {
+    verify(|model| !SOME.contains(&model));
+}
+
+const SOME: [&str; 3] = ["mamba", "mixtral", "resnet"];
+
+fn verify(is_asked: impl Fn(&str) -> bool) {
+    let models: Vec<_> = MODELS.into_iter().filter(|(model, _)| is_asked(model)).collect();
+    for_each(&models, |&(model, both_directions)| {
         let mut session = Session::new();
         let source = load(&mut session, model, &[]);
         let report = session.verify(&source, &VerifyOptions::default(), xla::client());
