@@ -161,25 +161,22 @@ def jobs(arguments):
     built = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, text=True, check=True)
     print(f"built in {time.monotonic() - start:.0f} s")
     artifacts = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
-    documented, found = {}, []
+    found = []
     for artifact in artifacts:
         if artifact["reason"] != "compiler-artifact" or not artifact["manifest_path"].startswith(str(tree)):
             continue
         folder = str(pathlib.Path(artifact["manifest_path"]).parent)
         own = environment | {"CARGO_MANIFEST_DIR": folder}
-        package = re.sub(r".*[/#]([\w-]+)[@#].*", r"\1", artifact["package_id"])
-        if artifact["target"]["doctest"] and "lib" in artifact["target"]["kind"]:
-            documented[folder] = package
         if artifact["executable"] and artifact["profile"]["test"]:
             executable = artifact["executable"]
             named = "report-time" in output_of([executable, "--help"], cwd=folder, env=os.environ | own, timeout=600)
             of = names(executable, tests, cwd=folder, env=os.environ | own) if named else [None]
             name = f"{os.path.relpath(folder, tree)}:{artifact['target']['name']}"
             found.append({"job": name, "command": [executable, *tests], "cwd": folder, "env": own, "tests": of})
-    for folder, package in documented.items() if arguments.documentation else []:
-        command = ["cargo", "test", "--doc", "--locked", "--package", package]
-        name = f"{os.path.relpath(folder, tree)}:documentation"
-        found.append({"job": name, "command": command, "cwd": str(tree), "env": environment, "tests": [None]})
+    if arguments.documentation:
+        # Of all packages at once: of one alone, what it needs would be built anew for other features.
+        command = ["cargo", "test", "--doc", "--locked", "--workspace"]
+        found.append({"job": "documentation", "command": command, "cwd": str(tree), "env": environment, "tests": [None]})
     log = Log(arguments.work / "jobs.jsonl")
     taken = {job["job"] for job in lines(log.path)}
     for job in found:
