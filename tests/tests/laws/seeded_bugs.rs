@@ -481,11 +481,8 @@ fn bisection_names_the_bug() {
     let options = options(None);
     let study = session.study(&source, &options, xla::client()).unwrap();
     let names = ["mask-flipped", "keys-for-values", "decay-lost"];
-    for bug in names
-        .into_iter()
-        .take(if seeds().end == 1 { 1 } else { 3 })
-        .map(|name| BUGS.iter().find(|bug| bug.name == name).unwrap())
-    {
+    for name in names.into_iter().take(if seeds().end == 1 { 1 } else { 3 }) {
+        let bug = BUGS.iter().find(|bug| bug.name == name).unwrap();
         let culprit = study.bisect(&pipeline(&session, bug)).unwrap().unwrap();
         assert_eq!((culprit.pass.as_str(), culprit.rule), (bug.name, None));
     }
