@@ -13,7 +13,7 @@ tests_log=
 
 # Ends the current stage.
 finish_stage() {
-    [ -n "$current" ] && stages+=("$(printf '%5d s  %s' $((SECONDS - begun)) "$current")")
+    [ -z "$current" ] || stages+=("$(printf '%5d s  %s' $((SECONDS - begun)) "$current")")
     current=
 }
 
@@ -25,27 +25,31 @@ stage() {
 
 timed_tests() {
     tests_log=$(mktemp)
+    local host
+    host=$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
     # The harness of Rust tells the time of a test to those alone who may use what is not stable yet.
-    CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="bash $PWD/tests/timed.sh" XLA_FLAGS=$plain_code \
-        cargo test --locked "$@" 2>&1 | tee "$tests_log"
+    env "CARGO_TARGET_${host}_RUNNER=bash $PWD/tests/timed.sh" XLA_FLAGS="$plain_code" cargo test --locked "$@" 2>&1 | tee "$tests_log"
+}
+
+# The time of each test, longest first. A test is named by its executable and its own name; an executable that tells no times is one test.
+times() {
+    awk '/^ +Running / { name = $NF; sub(/^.*\//, "", name); sub(/-[0-9a-f]+\)$/, "", name) }
+         /^ +Doc-tests / { name = "documentation of " $2 }
+         /^test .* <[0-9.]+s>$/ { time = $NF; gsub(/[<>s]/, "", time); printf "%7.1f s  %s %s\n", time, name, $2; told = name }
+         /^test result: .*finished in/ && told != name { time = $NF; sub(/s$/, "", time)
+                         printf "%7.1f s  %s (all %d)\n", time, name, $4 }' "$1" | sort -rn
 }
 
 summary() {
-    local status=$?
+    local status=$? slowest=
     finish_stage
     if [ -n "$tests_log" ]; then
+        slowest=$(times "$tests_log")
         printf '\n== The slowest tests\n'
-        # A test is named by its executable and its own name; an executable that does not tell times is one test.
-        awk '/^ +Running / { executable = $0; sub(/^ +Running (unittests )?/, "", executable); sub(/ \(.*/, "", executable)
-                             folder = $NF; sub(/^.*\//, "", folder); sub(/-[0-9a-f]+\)$/, "", folder); name = folder }
-             /^ +Doc-tests / { name = "documentation of " $2 }
-             /^test .* <[0-9.]+s>$/ { time = $NF; gsub(/[<>s]/, "", time); printf "%8.1f s  %s %s\n", time, name, $2; told = name }
-             /^test result: .*finished in/ && told != name { time = $NF; sub(/s$/, "", time)
-                             printf "%8.1f s  %s (all %d)\n", time, name, $4 }' "$tests_log" |
-            sort -rn | head -n 10
+        head -n 10 <<< "$slowest"
+        rm -f "$tests_log"
     fi
     printf '\n== Stages\n'
     printf '%s\n' "${stages[@]}" "$(printf '%5d s  in all' "$SECONDS")"
-    [ -z "$tests_log" ] || rm -f "$tests_log"
     return $status
 }
