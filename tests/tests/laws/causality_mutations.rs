@@ -15,7 +15,7 @@ use halite_tests::xla;
 /// How many models there are.
 fn count() -> u64 {
     let variable = std::env::var("HALITE_MUTANTS").ok();
-    variable.map_or(100, |text| text.parse().expect("`HALITE_MUTANTS` is a whole number"))
+    variable.map_or(200, |text| text.parse().expect("`HALITE_MUTANTS` is a whole number"))
 }
 
 /// How many inputs every model is tried on.
