@@ -40,6 +40,7 @@ mod optimizer;
 mod packed;
 pub mod parallel;
 mod partitioned;
+pub mod ports;
 pub mod random;
 mod relation;
 pub mod scaled;

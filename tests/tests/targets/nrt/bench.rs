@@ -4,12 +4,11 @@ use halite::Session;
 use halite::compile::CompileOptions;
 use halite_bundle::{Bundle, ModuleRole};
 use halite_tests::compiled::expect;
+use halite_tests::ports::own_port;
 use halite_tests::{command_line, standin_nrt};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU16, Ordering};
 use tempfile::TempDir;
 
 /// What every test begins with.
@@ -145,17 +144,9 @@ impl Bench {
     }
 }
 
-/// A root address of this machine that no other test of this process gets: two ports that follow one another are free. They are below
-/// those that systems give to whoever connects.
+/// A root address of this machine that no other test has.
 pub(crate) fn root() -> String {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let start = 10_000 + u16::try_from(std::process::id() % 160).unwrap() * 100;
-    loop {
-        let port = start + NEXT.fetch_add(2, Ordering::Relaxed) % 2_000;
-        if [port, port + 1].iter().all(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()) {
-            return format!("127.0.0.1:{port}");
-        }
-    }
+    format!("127.0.0.1:{}", own_port())
 }
 
 /// The variables that a bundle asks for, as its manifest has them.

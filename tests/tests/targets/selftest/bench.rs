@@ -3,8 +3,8 @@
 use halite_neuron::Generation;
 use halite_neuron::neuronx::Compiler;
 use halite_selftest::{CHECKS, Launcher, Limits, Observer, Place, Prepared, Report, Runtime, Verdict, prepare};
+use halite_tests::ports::own_port;
 use halite_tests::{command_line, standin_nrt};
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -41,9 +41,8 @@ fn memory() -> &'static TempDir {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        // One that nobody has: ranks of tests that run side by side find each other at different ports.
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        Self { folder: tempfile::tempdir().unwrap(), port: free.local_addr().unwrap().port() }
+        // Ranks of tests that run side by side find each other at different ports.
+        Self { folder: tempfile::tempdir().unwrap(), port: own_port() }
     }
 
     /// The compiler, started through a script that sets these variables.
