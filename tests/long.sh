@@ -8,7 +8,7 @@
 #   tests/long.sh --list              the parts
 #   tests/long.sh --record            writes what is known of this revision to tests/long.md, and runs nothing
 #
-# Output and results are kept below build/long/REVISION. `growth` needs valgrind, `xla-rs` g++ and pip, `python` and `loader` a python3 with venv,
+# Tells after each part how it ended, and in the end of all. Output and results are kept below build/long/REVISION. `growth` needs valgrind, `xla-rs` g++ and pip, `python` and `loader` a python3 with venv,
 # `loader` 11 GB of disk.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,34 +38,38 @@ parts=(
 
 source tests/stages.sh
 
-# Runs a part in the foreground.
+# Runs a part in the foreground. One selection of packages for all, that of `run.sh`: another has other features of dependencies, and
+# builds them anew.
 run() {
-    local crate=(cargo test --locked -p) release=(cargo test --locked --release -p)
+    local target tests=(cargo test --locked --workspace) release=(cargo test --locked --release --workspace)
+    target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+    export XLA_FLAGS=$plain_code
     case $1 in
-        layouts) HALITE_LAYOUTS=all XLA_FLAGS=$plain_code "${release[@]}" halite-tests --test mesh -- layouts:: ;;
+        # What starts the program takes that of the same build.
+        ignored | own-code | kills) "${tests[@]}" --no-run; export HALITE_PROGRAM=$target/debug/halite ;;
+        growth) "${release[@]}" --no-run; export HALITE_PROGRAM=$target/release/halite ;;
+    esac
+    case $1 in
+        layouts) HALITE_LAYOUTS=all "${release[@]}" --test mesh -- layouts:: ;;
         replicas)
-            HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all XLA_FLAGS=$plain_code "${release[@]}" halite-tests --test mesh -- \
+            HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all "${release[@]}" --test mesh -- \
                 check_replicas:: seeded_replicas:: lifted_replicas:: ;;
-        ignored) XLA_FLAGS=$plain_code cargo test --locked --workspace -- --ignored ;;
-        kills) HALITE_KILLS=50 XLA_FLAGS=$plain_code "${crate[@]}" halite-cli --test cli -- kills:: ;;
-        training) HALITE_TRAIN_SEEDS=4 "${release[@]}" halite-tests --test numerics -- train::tiny_learns_english ;;
-        hashes) HALITE_HASHES=all "${release[@]}" halite-tests --test surface -- hlo_hashes:: ;;
+        ignored) "${tests[@]}" -- --ignored ;;
+        kills) HALITE_KILLS=50 "${tests[@]}" --test cli -- kills:: ;;
+        training) HALITE_TRAIN_SEEDS=4 "${release[@]}" --test numerics -- train::tiny_learns_english ;;
+        hashes) HALITE_HASHES=all "${release[@]}" --test surface -- hlo_hashes:: ;;
         xla-rs) bash tests/xla-rs.sh all ;;
         python) bash bindings/python/test.sh long ;;
-        random)
-            HALITE_RANDOM_MODULES=20000 XLA_FLAGS=$plain_code "${crate[@]}" halite-tests --test laws -- \
-                random_modules:: random_layers:: lift:: ;;
-        verdicts)
-            HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 XLA_FLAGS=$plain_code "${crate[@]}" halite-tests --test laws -- verdicts:: ;;
-        bugs) HALITE_BUG_SEEDS=5 XLA_FLAGS=$plain_code "${crate[@]}" halite-tests --test laws -- seeded_bugs:: ;;
+        random) HALITE_RANDOM_MODULES=20000 "${tests[@]}" --test laws -- random_modules:: random_layers:: lift:: ;;
+        verdicts) HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 "${tests[@]}" --test laws -- verdicts:: ;;
+        bugs) HALITE_BUG_SEEDS=5 "${tests[@]}" --test laws -- seeded_bugs:: ;;
         causality)
-            HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 XLA_FLAGS=$plain_code "${crate[@]}" halite-tests --test laws -- \
-                causality_arithmetic:: causality_mutations:: ;;
-        own-code) cargo test --locked --workspace ;;
-        growth) HALITE_GROWTH_BYTES=1048576 "${release[@]}" halite-tests --test surface -- growth:: --nocapture ;;
-        memory) HALITE_COMPILES=1000 "${crate[@]}" halite-tests --test surface -- same_memory:: ;;
-        scaling) HALITE_SCALED_RECIPES=2000 "${crate[@]}" halite --lib -- verify::scale ;;
-        shells) HALITE_SHELL_CASES=2000 "${crate[@]}" halite-neuron --lib --features neuronx-cc -- shell:: ;;
+            HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 "${tests[@]}" --test laws -- causality_arithmetic:: causality_mutations:: ;;
+        own-code) env -u XLA_FLAGS "${tests[@]}" ;;
+        growth) HALITE_GROWTH_BYTES=1048576 "${release[@]}" --test surface -- growth:: --nocapture ;;
+        memory) HALITE_COMPILES=1000 "${tests[@]}" --test surface -- same_memory:: ;;
+        scaling) HALITE_SCALED_RECIPES=2000 "${tests[@]}" --lib -- verify::scale ;;
+        shells) HALITE_SHELL_CASES=2000 "${tests[@]}" --lib -- shell:: ;;
         fuzz) cargo run --locked --profile fuzz -p halite-fuzz -- all --executions 2000000 ;;
         loader)
             cargo build --locked --release -p halite-cli
@@ -81,8 +85,8 @@ known() { printf '%s\n' "${parts[@]%%|*}" | grep -qx -- "$1"; }
 minutes= asked=() record=
 while [ $# -gt 0 ]; do
     case $1 in
-        --run) run "$2" && exit ;;
-        --list) printf '%s\n' "${parts[@]}" | column -t -s '|' && exit ;;
+        --run) run "$2"; exit ;;
+        --list) printf '%s\n' "${parts[@]}" | column -t -s '|'; exit ;;
         --record) record=yes ;;
         --minutes)
             [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "--minutes takes a whole number, such as 60" >&2 && exit 2; }

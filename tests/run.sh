@@ -3,8 +3,6 @@
 # XLA plugin when it is not there. `tests/long.sh` holds the same laws with bigger budgets.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# For builds that nobody goes on from or debugs: less time, and a quarter of the disk.
-export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 source tests/stages.sh
 trap summary EXIT
 
