@@ -8,8 +8,8 @@
 #   tests/long.sh --list              the parts
 #   tests/long.sh --record            writes what is known of this revision to tests/long.md, and runs nothing
 #
-# Tells after each part how it ended, and in the end of all. Output and results are kept below build/long/REVISION. `growth` needs valgrind, `xla-rs` g++ and pip, `python` and `loader` a python3 with venv,
-# `loader` 11 GB of disk.
+# Tells after each part how it ended, and in the end of all. Output and results are kept below build/long/REVISION. `growth` needs
+# valgrind, `xla-rs` g++ and pip, `python` and `loader` a python3 with venv, `loader` 11 GB of disk.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,9 +41,9 @@ source tests/stages.sh
 # Runs a part in the foreground. One selection of packages for all, that of `run.sh`: another has other features of dependencies, and
 # builds them anew.
 run() {
-    local target tests=(cargo test --locked --workspace) release=(cargo test --locked --release --workspace)
+    local target own=(cargo test --locked --workspace) plain=(env "XLA_FLAGS=$plain_code")
+    local tests=("${plain[@]}" "${own[@]}") release=("${plain[@]}" "${own[@]}" --release)
     target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-    export XLA_FLAGS=$plain_code
     case $1 in
         # What starts the program takes that of the same build.
         ignored | own-code | kills) "${tests[@]}" --no-run; export HALITE_PROGRAM=$target/debug/halite ;;
@@ -65,7 +65,7 @@ run() {
         bugs) HALITE_BUG_SEEDS=5 "${tests[@]}" --test laws -- seeded_bugs:: ;;
         causality)
             HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 "${tests[@]}" --test laws -- causality_arithmetic:: causality_mutations:: ;;
-        own-code) env -u XLA_FLAGS "${tests[@]}" ;;
+        own-code) "${own[@]}" ;;
         growth) HALITE_GROWTH_BYTES=1048576 "${release[@]}" --test surface -- growth:: --nocapture ;;
         memory) HALITE_COMPILES=1000 "${tests[@]}" --test surface -- same_memory:: ;;
         scaling) HALITE_SCALED_RECIPES=2000 "${tests[@]}" --lib -- verify::scale ;;

@@ -5,6 +5,18 @@ use std::process::Command;
 /// Names the test that a process was started for.
 const TEST: &str = "HALITE_TEST_ALONE";
 
+/// Runs a test of the running executable in a process of its own, which `change` may give other variables.
+///
+/// # Panics
+/// When the test fails there, or the executable has no test of this name.
+pub(crate) fn run_alone(test: &str, change: impl FnOnce(&mut Command) -> &mut Command) {
+    let mut child = Command::new(std::env::current_exe().expect("a process knows its program"));
+    child.args(["--exact", test, "--include-ignored", "--nocapture"]);
+    let output = change(&mut child).output().expect("the test starts");
+    let [said, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(output.status.success() && said.contains("test result: ok. 1 passed"), "{said}\n{errors}");
+}
+
 /// Runs the body of a test in a process that runs this test and nothing else: for what counts the memory of a process, or needs
 /// other variables of the environment, which `change` sets.
 ///
@@ -12,16 +24,11 @@ const TEST: &str = "HALITE_TEST_ALONE";
 ///
 /// # Panics
 /// When the test fails there, or the executable has no test of this name.
-pub fn alone(test: &str, change: impl FnOnce(&mut Command), body: impl FnOnce()) {
+pub fn alone(test: &str, change: impl FnOnce(&mut Command) -> &mut Command, body: impl FnOnce()) {
     if std::env::var_os(TEST).is_some_and(|own| own == test) {
         return body();
     }
-    let mut child = Command::new(std::env::current_exe().expect("a process knows its program"));
-    child.args(["--exact", test, "--include-ignored", "--nocapture"]).env(TEST, test);
-    change(&mut child);
-    let output = child.output().expect("the test starts");
-    let [said, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(output.status.success() && said.contains("test result: ok. 1 passed"), "{said}\n{errors}");
+    run_alone(test, |child| change(child.env(TEST, test)));
 }
 
 /// Runs the body of a test on the code that XLA makes by itself, whichever `XLA_FLAGS` asks for: what runs for long is quicker on
@@ -34,11 +41,5 @@ pub fn on_own_code(test: &str, body: impl FnOnce()) {
     if std::env::var_os(FLAGS).is_none() {
         return body();
     }
-    alone(
-        test,
-        |child| {
-            child.env_remove(FLAGS);
-        },
-        body,
-    );
+    alone(test, |child| child.env_remove(FLAGS), body);
 }

@@ -12,8 +12,15 @@ pub fn halite() -> &'static Path {
     PROGRAM.get_or_init(|| std::env::var_os("HALITE_PROGRAM").map_or_else(build, PathBuf::from))
 }
 
-fn build() -> PathBuf {
+/// Cargo, as it runs the tests: without the variable by which they tell their times, for which it would build everything anew.
+pub fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
+    cargo.env_remove("RUSTC_BOOTSTRAP");
+    cargo
+}
+
+fn build() -> PathBuf {
+    let mut cargo = cargo();
     cargo.args([
         "build",
         "--offline",
@@ -27,12 +34,7 @@ fn build() -> PathBuf {
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
-    // The variable is there where tests tell their times; Cargo would build everything anew for it.
-    let output = cargo
-        .env_remove("RUSTC_BOOTSTRAP")
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("cargo runs, as it runs the tests");
+    let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs, as it runs the tests");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8_lossy(&output.stdout).into_owned();
     let programs = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());

@@ -6,6 +6,11 @@ use crate::meshes::{ALL_MODELS, Model, Ranks, settings, shapes};
 /// What of the forward is computed again.
 pub const RECOMPUTE: [&str; 3] = ["['none']", "['attention', 'activation']", "['block']"];
 
+/// Whether the long run is asked for: `HALITE_LAYOUTS=all`.
+pub fn is_long() -> bool {
+    std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all")
+}
+
 /// What runs the ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Machine {

@@ -1,9 +1,9 @@
 //! The HLO that CPU XLA makes of modules, which a process of its own has it write.
 
+use crate::alone::run_alone;
 use halite_hlo::proto::HloModuleProto;
 use prost::Message;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What XLA calls the last form of a module that is HLO.
 const LAST: &str = ".cpu_after_optimizations.hlo.pb";
@@ -24,10 +24,7 @@ pub fn optimized_by(test: &str, variable: (&str, &str)) -> Vec<HloModuleProto> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let own = std::env::var("XLA_FLAGS").unwrap_or_default();
     let flags = format!("{own} --xla_dump_hlo_as_proto --xla_dump_to={}", folder.path().display());
-    let mut child = Command::new(std::env::current_exe().expect("the path of the test"));
-    let child = child.args(["--exact", test, "--include-ignored"]).env(variable.0, variable.1).env("XLA_FLAGS", flags);
-    let output = child.output().expect("the test starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    run_alone(test, |child| child.env(variable.0, variable.1).env("XLA_FLAGS", flags));
     written(folder.path())
 }
 

@@ -4,17 +4,13 @@ use halite_ir::Module;
 use halite_passes::{Moves, replicas};
 use halite_tests::meshes::{ALL_MODELS, Model, OnMesh, Ranks, shapes};
 use halite_tests::parallel::for_each;
-use halite_tests::{layouts, many_ranks};
+use halite_tests::{layouts, layouts::is_long, many_ranks};
 use std::fmt::Debug;
 
 /// What is found in the step of one rank.
 fn finding(case: &impl Debug, local: &Module) -> Option<String> {
     let first = replicas(local, Moves::Written).into_iter().next()?;
     Some(format!("{case:?}: {} in `{}`", first.message, first.scope))
-}
-
-fn is_long() -> bool {
-    std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all")
 }
 
 /// In CI the cases of the law on layouts, with `HALITE_LAYOUTS=all` every model on every layout, with one micro-batch and two.

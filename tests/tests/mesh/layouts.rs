@@ -7,7 +7,7 @@ use halite_runtime::evaluate_replicas;
 use halite_support::{Diagnostic, Result};
 use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
-use halite_tests::layouts::{Case, Machine, Pair};
+use halite_tests::layouts::{Case, Machine, Pair, is_long};
 use halite_tests::meshes::{ALL_MODELS, CLIP, Loaded, MODELS, OnMesh, Ranks, entry, ignore_labels, shapes, together};
 use halite_tests::parallel::for_each;
 use halite_tests::stepping::{advance, first_inputs};
@@ -17,10 +17,6 @@ use std::collections::BTreeSet;
 /// How many updates are compared: the first and what moments make of the next, or more in the long run.
 fn updates() -> usize {
     if is_long() { 5 } else { 3 }
-}
-
-fn is_long() -> bool {
-    std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all")
 }
 
 /// What ranks make of whole inputs.

@@ -9,6 +9,7 @@ use halite_ir::{LowerOptions, Module, lower, verify};
 use halite_lift::{Claims, Lifted, claims, lift};
 use halite_passes::{Moves, ReplicaFinding, replicas};
 use halite_tensor::{Digit, Mesh, Sharding};
+use halite_tests::layouts::is_long;
 use halite_tests::meshes::{LAYOUTS, MODELS, Model, OnMesh, Ranks, entry, layout};
 use halite_tests::parallel::for_each;
 use std::path::Path;
@@ -71,7 +72,7 @@ fn of_model(model: Model, ranks: Ranks, passes: &str) -> [Vec<ReplicaFinding>; 2
 
 /// Each model on every third layout, with `HALITE_LAYOUTS=all` on all.
 fn cases() -> Vec<(Model, Ranks)> {
-    let step = if std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all") { 1 } else { 3 };
+    let step = if is_long() { 1 } else { 3 };
     let layouts = move |at: usize| LAYOUTS.into_iter().skip(at % step).step_by(step);
     MODELS.into_iter().enumerate().flat_map(|(at, model)| layouts(at).map(move |ranks| (model, ranks))).collect()
 }

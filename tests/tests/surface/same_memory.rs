@@ -28,7 +28,7 @@ fn two_threads_and_many_compiles_give_the_same_bytes_in_the_same_memory() {
     let name = "same_memory::two_threads_and_many_compiles_give_the_same_bytes_in_the_same_memory";
     alone(
         name,
-        |_| (),
+        |child| child,
         || {
             let (warm, measured) = (Barrier::new(3), Barrier::new(3));
             let work = || {

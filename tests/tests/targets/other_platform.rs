@@ -28,11 +28,10 @@ static STAND_IN: LazyLock<PathBuf> = LazyLock::new(|| {
         return path;
     }
     // Of the whole workspace, as the tests are: with the features of one package alone, all below would be built again.
-    let mut cargo = Command::new(env!("CARGO"));
+    let mut cargo = halite_tests::command_line::cargo();
     cargo.args(["build", "--offline", "--quiet", "--workspace", "--example", "other_platform"]);
     cargo.args(["--profile", profile]).arg("--target-dir").arg(folder.parent().expect("profiles are in a folder"));
-    // The variable is there where tests tell their times; Cargo would build everything anew for it.
-    let status = cargo.env_remove("RUSTC_BOOTSTRAP").status().expect("Cargo runs");
+    let status = cargo.status().expect("Cargo runs");
     assert!(status.success() && path.is_file(), "Cargo makes {}", path.display());
     path
 });
