@@ -16,7 +16,7 @@ pub use builtin::fusions;
 pub use framework::dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
 pub use framework::findings::Findings;
 pub use framework::membership::{decay_of, groups_of};
-pub use framework::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+pub use framework::pass::{Changed, Kind, MadeBy, Pass, PassCx, PassInfo, Relation};
 pub use framework::pattern::{family, matches_pattern};
 pub use framework::pipeline::{Group, Pipeline, PipelineSpec, Stage};
 pub use framework::registry::PassRegistry;

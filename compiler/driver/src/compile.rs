@@ -415,8 +415,17 @@ fn check_prefixes(pipelines: &[(&Role, Pipeline)]) -> Result<(), Diagnostic> {
     Err(Diagnostic::error(codes::PIPELINE, message).help("insert the pass in both, or after that pass"))
 }
 
-/// A module has something to return, and what its role names.
+/// A module has something to train where it is a part of updates, and something to return, and what its role names.
 fn check_role(source: &Source, built: &Module, role: &Role) -> Result<(), Diagnostic> {
+    let has_weight = built.entry().is_some_and(|entry| entry.params.iter().any(|param| param.weight().is_some()));
+    if role.calls.is_some() && !has_weight {
+        let (model, module) = (&built.name, role.name.name());
+        let message = format!("the model `{model}` has no parameter for the module `{module}` to train");
+        let error = Diagnostic::error(codes::CONTRACT, message).or_at(source.model.span(), "no `param` in this model");
+        return Err(error.help(
+            "declare one, e.g. `param weight: [vocab, hidden] = normal(0.02)`, or choose other modules with `--role`",
+        ));
+    }
     let results = built.entry().map_or(&[][..], |entry| &entry.results);
     let probes = results.iter().filter(|result| result.role == ResultRole::Probe);
     let probes: Vec<&str> = probes.map(|result| &*result.name).collect();

@@ -3,7 +3,7 @@
 use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
 use halite_ir::{Module, VerifyErrors, text, verify};
-use halite_passes::{Findings, PassReport, PipelineSpec, Remark, Runner, RunnerOptions};
+use halite_passes::{Findings, MadeBy, PassCx, PassReport, PipelineSpec, Remark, Runner, RunnerOptions};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use indexmap::IndexMap;
@@ -63,7 +63,7 @@ impl Session {
         let findings = if options.explain { Findings::with_remarks() } else { Findings::default() };
         let pipeline = self.passes.pipeline(&options.passes)?;
         let recipe = options.recipe.as_ref();
-        let cx = self.pass_cx(recipe, Some(&findings))?;
+        let cx = PassCx { made_by: MadeBy::Hand, ..self.pass_cx(recipe, Some(&findings))? };
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         let in_module = |error: Diagnostic| match error.code() {
             codes::PHASE => error.or_at(Some(Span::new(file, 0, 0)), "in this module"),

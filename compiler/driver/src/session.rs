@@ -7,7 +7,7 @@ use crate::source::{self, ModelInput, Source};
 use halite_bundle::ModuleRole;
 use halite_ir::Registry;
 use halite_passes::update::{ScheduleShape, UpdateRule};
-use halite_passes::{DialectRegistry, Findings, PassCx, PassRegistry, Pipeline, TargetView};
+use halite_passes::{DialectRegistry, Findings, MadeBy, PassCx, PassRegistry, Pipeline, TargetView};
 use halite_recipe::{Precision, Recipe};
 use halite_support::{Diagnostic, Diagnostics, FileId, Name, SourceMap};
 use halite_target::{Target, Targets, Vocabulary};
@@ -93,7 +93,8 @@ impl Session {
         self.passes.pipeline(&self.roles.get(role)?.pipeline)
     }
 
-    /// What passes may look at beside a module: what this session knows, a recipe and its target, and where to leave findings.
+    /// What passes may look at beside a module that is compiled: what this session knows, a recipe and its target, and where to leave
+    /// findings.
     ///
     /// # Errors
     /// When the session does not know the target.
@@ -108,7 +109,8 @@ impl Session {
             bucket_bytes: recipe.zip(target).and_then(|(recipe, target)| target.bucket_bytes(recipe)),
         };
         let Vocabulary { rules, shapes, .. } = &self.vocabulary;
-        Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target })
+        let made_by = MadeBy::Compiler;
+        Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target, made_by })
     }
 
     /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`gpt2`, `path/to/model.hal`, or `path/to/config.json` of

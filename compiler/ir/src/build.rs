@@ -459,7 +459,9 @@ impl<'a> Builder<'a> {
         Value::new(self.function.values.len() - 1)
     }
 
-    fn locate(&self, diagnostic: Diagnostic) -> Diagnostic {
+    /// Says of a diagnostic without a place that it is about the current location.
+    #[must_use]
+    pub fn locate(&self, diagnostic: Diagnostic) -> Diagnostic {
         let path = self.module.locs.path(self.loc);
         let label = if path.is_empty() { String::new() } else { format!("in `{path}`") };
         diagnostic.or_at(self.module.locs.span(self.loc), label)

@@ -32,7 +32,7 @@ mod erf;
 mod exponential;
 mod exponential_minus_one;
 mod floor;
-mod indices;
+pub(crate) mod indices;
 mod iota;
 mod is_finite;
 mod kernel_call;

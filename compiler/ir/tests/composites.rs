@@ -11,6 +11,7 @@ use halite_ir::{
 };
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor, Packing, Part, Shape};
+use std::collections::BTreeSet;
 
 /// Reproducible numbers between the bounds.
 fn uniform(seed: u64, shape: &[usize], low: f64, high: f64) -> HostTensor {
@@ -376,6 +377,46 @@ fn every_composite_has_samples_whose_types_agree_with_the_decomposition() {
             }
         }
     }
+}
+
+/// The type with each dimension of size `from` at size `to`.
+fn resized(ty: &TensorType, from: usize, to: usize) -> TensorType {
+    let shape: Shape = ty.shape().iter().map(|&size| if size == from { to } else { size }).collect();
+    ty.with_shape(shape)
+}
+
+/// Whoever writes a composite hears of what is too large for it at its place.
+#[test]
+fn sizes_that_a_composite_takes_are_taken_by_its_decomposition() {
+    let registry = Registry::builtin();
+    let cx = halite_ir::InferCx { functions: &[], registry: &registry };
+    let mut taken = 0;
+    for sample in registry.composites().flat_map(|def| def.samples(DType::F32)) {
+        let composite = sample_composite(&sample);
+        let sizes: BTreeSet<usize> = sample.args.iter().flat_map(|arg| arg.ty.shape().iter().copied()).collect();
+        for (from, to) in sizes.into_iter().flat_map(|from| [0, 1, 1 << 31, 1 << 32].map(|to| (from, to))) {
+            let types: Vec<TensorType> = sample.args.iter().map(|arg| resized(&arg.ty, from, to)).collect();
+            let types: Vec<&TensorType> = types.iter().collect();
+            if types.iter().any(|ty| ty.shape().num_bytes(ty.dtype()).is_none()) {
+                continue;
+            }
+            let def = registry.composite(&composite.name).unwrap();
+            let Ok(inferred) = def.infer(&cx, &composite.attrs, &types) else { continue };
+            let body = match composite.decompose(&registry, &types) {
+                Ok(body) => body,
+                // What is made on the way may be larger than operands and results; a mask has the square of positions.
+                Err(error)
+                    if ["more bytes than fit", "`causal_mask` of"].iter().any(|why| error.message().contains(why)) =>
+                {
+                    continue;
+                }
+                Err(error) => panic!("{} {}, {from} as {to}: {error}", def.name(), sample.label),
+            };
+            assert_eq!(body.result_types(), inferred.to_vec(), "{} {}", def.name(), sample.label);
+            taken += 1;
+        }
+    }
+    assert!(taken > 100, "{taken} are taken");
 }
 
 /// What dithers is written after differentiation; a mask is a predicate; what stops gradients has none, whatever differences say.

@@ -1,7 +1,7 @@
 //! `check-replicas`.
 
 use crate::analysis::replicas::{Moves, ReplicaFinding, replicas};
-use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::framework::pass::{Changed, MadeBy, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::{Result, check_cancelled};
 
@@ -9,8 +9,8 @@ use halite_support::{Result, check_cancelled};
 /// The module stays as it is. It stands right after `partition`: what simplifies a program drops transposes of dimensions that have size 1 on
 /// each rank, and takes a program without them for wrong ([`Moves`]).
 ///
-/// Where a recipe is compiled the layout is the compiler's, so that what is found is a fault of the pass that made it or of one since. A module
-/// written by hand is its author's.
+/// What is found in a module that the compiler made is a fault of the pass that laid it out or of one since; in one made by hand it is a
+/// mistake of its author ([`MadeBy`]).
 #[derive(Debug)]
 pub(crate) struct CheckReplicas;
 
@@ -25,7 +25,7 @@ impl Pass for CheckReplicas {
         let findings = replicas(module, Moves::Written);
         check_cancelled()?;
         match findings.first().map(ReplicaFinding::diagnostic) {
-            Some(finding) if cx.recipe.is_some() => Err(finding.into_bug("`check-replicas`")),
+            Some(finding) if cx.made_by == MadeBy::Compiler => Err(finding.into_bug("`check-replicas`")),
             Some(finding) => Err(finding),
             None => Ok(Changed::No),
         }

@@ -154,6 +154,15 @@ impl Changed {
     }
 }
 
+/// Who made a module, and so who is told what a check finds wrong in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MadeBy {
+    /// The compiler, from a model: a wrong layout is a fault of ours.
+    Compiler,
+    /// Somebody who wrote it as text, or chose the passes that it went through: a wrong layout is theirs.
+    Hand,
+}
+
 /// What a pass may look at besides the module.
 #[derive(Clone, Copy, Debug)]
 pub struct PassCx<'a> {
@@ -169,14 +178,18 @@ pub struct PassCx<'a> {
     pub findings: Option<&'a Findings>,
     /// What the target of the program wants.
     pub target: TargetView<'a>,
+    /// Who made the module.
+    pub made_by: MadeBy,
 }
 
 impl<'a> PassCx<'a> {
-    /// Composites alone: no update rule, no shape of schedules, no recipe, nobody to tell findings to, and a target without wishes.
+    /// Composites alone: no update rule, no shape of schedules, no recipe, nobody to tell findings to, a target without wishes, and a module
+    /// made by hand.
     pub fn new(registry: &'a Registry) -> Self {
         static RULES: UpdateRules = UpdateRules::none();
         static SHAPES: ScheduleShapes = ScheduleShapes::none();
-        Self { registry, rules: &RULES, shapes: &SHAPES, recipe: None, findings: None, target: TargetView::default() }
+        let target = TargetView::default();
+        Self { registry, rules: &RULES, shapes: &SHAPES, recipe: None, findings: None, target, made_by: MadeBy::Hand }
     }
 
     /// The recipe, for a pass that cannot do without.

@@ -30,7 +30,7 @@ impl Pass for ExpandComposites {
 /// Replaces every composite of a module by primitives.
 ///
 /// # Errors
-/// When a decomposition is ill-typed, which is a bug.
+/// When something in a decomposition has more bytes than can be counted.
 pub(crate) fn expand_all(module: &mut Module, registry: &Registry) -> Result<Changed> {
     let mut bodies = Bodies::default();
     let mut expanded = 0;
@@ -83,8 +83,8 @@ impl Bodies {
     fn write(&mut self, b: &mut Builder<'_>, op: &Op, args: &[Value]) -> Result<Values> {
         let Op::Composite(composite) = op else { return b.emit_all(op.clone(), args) };
         let types = args.iter().map(|&arg| b.ty(arg).clone()).collect();
-        let body = self.get(b.registry(), composite, types)?;
         let outer = b.enter_composite(composite.name.clone());
+        let body = self.get(b.registry(), composite, types).map_err(|error| b.locate(error))?;
         let results = b.copy_body(&body, args, Builder::emit_like);
         b.set_loc(outer);
         results

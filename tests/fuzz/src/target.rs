@@ -40,7 +40,7 @@ pub(crate) const TEXT: Target = Target {
 pub(crate) const WIRE: Target = Target { mutate: wire::mutate, ..TEXT };
 
 /// All targets.
-pub(crate) const ALL: [Target; 11] = [
+pub(crate) const ALL: [Target; 15] = [
     targets::model::TARGET,
     targets::recipe::TARGET,
     targets::config::TARGET,
@@ -50,6 +50,10 @@ pub(crate) const ALL: [Target; 11] = [
     targets::manifest::TARGET,
     targets::safetensors::TARGET,
     targets::shards::TARGET,
+    targets::parquet::TARGET,
+    targets::tokenizer::TARGET,
+    targets::checkpoint::TARGET,
+    targets::stablehlo::TARGET,
     targets::arguments::TARGET,
     targets::render::TARGET,
 ];
@@ -71,7 +75,7 @@ mod tests {
     /// What is wrong with every seed stays so when it is changed.
     #[test]
     fn every_target_takes_some_of_its_seeds() {
-        for target in ALL.into_iter().filter(|target| !matches!(target.name, "xla" | "arguments")) {
+        for target in ALL.into_iter().filter(|target| !matches!(target.name, "xla" | "stablehlo" | "arguments")) {
             let folder = tempfile::tempdir().unwrap();
             let mut attempt = (target.prepare)(folder.path());
             let taken = (target.seeds)().iter().filter(|seed| attempt(seed) == Ok(true)).take(2).count();

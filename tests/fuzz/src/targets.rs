@@ -1,15 +1,19 @@
 //! The ways into Halite, one in each file.
 
 pub(crate) mod arguments;
+pub(crate) mod checkpoint;
 pub(crate) mod config;
 pub(crate) mod hlo;
 pub(crate) mod ir;
 pub(crate) mod manifest;
 pub(crate) mod model;
+pub(crate) mod parquet;
 pub(crate) mod recipe;
 pub(crate) mod render;
 pub(crate) mod safetensors;
 pub(crate) mod shards;
+pub(crate) mod stablehlo;
+pub(crate) mod tokenizer;
 pub(crate) mod xla;
 
 use std::path::Path;

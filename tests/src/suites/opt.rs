@@ -13,7 +13,9 @@ use crate::xla;
 use halite::Session;
 use halite_ir::text::{PrintOptions, print_function, print_with};
 use halite_ir::{Function, Interpreter, Module, TensorType};
-use halite_passes::{Changed, Dump, DumpPoint, Findings, Kind, Pass, Relation, Remark, Runner, RunnerOptions};
+use halite_passes::{
+    Changed, Dump, DumpPoint, Findings, Kind, MadeBy, Pass, PassCx, Relation, Remark, Runner, RunnerOptions,
+};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::HostTensor;
@@ -82,6 +84,7 @@ pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &M
     let options = RunnerOptions { check_changed: true, ..RunnerOptions::default() };
     let findings = Findings::with_remarks();
     let cx = session.pass_cx(recipe.as_ref(), Some(&findings)).expect("the target is known");
+    let cx = PassCx { made_by: MadeBy::Hand, ..cx };
     Runner::new(options).with_dump(&mut watch).run(&pipeline, &mut after, &cx).map_err(Failure::Refused)?;
     let Watch { recast, problem, .. } = watch;
     match problem {

@@ -8,9 +8,10 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::domain::Domain;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, arity, dtype_error, shape_error};
+use crate::op::{Policy, Sample, SampleArg, Vjp, arity, shape_error};
 use crate::ops::Direction;
 use crate::ops::class::Takes;
+use crate::ops::indices::require_indices;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -31,9 +32,7 @@ described! {
 fn check(op: &str, logits: &TensorType, labels: &TensorType) -> Result<()> {
     Takes::Float.check(op, logits)?;
     last_size(op, logits)?;
-    if labels.dtype() != DType::S32 {
-        return Err(dtype_error(op, "labels of `s32`", labels));
-    }
+    require_indices(op, logits, logits.rank() - 1, labels)?;
     if labels.shape()[..] != logits.shape()[..logits.rank() - 1] {
         return Err(shape_error(format!("labels of `{labels}` do not fit logits of `{logits}`"))
             .help("labels have the dimensions of the logits but the last"));

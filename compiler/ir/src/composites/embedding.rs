@@ -6,8 +6,9 @@ use crate::composite::CompositeDef;
 use crate::described;
 use crate::domain::Domain;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, arity, dtype_error, shape_error};
+use crate::op::{Policy, Sample, SampleArg, arity, shape_error};
 use crate::ops::class::Takes;
+use crate::ops::indices::require_indices;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -27,13 +28,11 @@ impl CompositeDef for Embedding {
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let [ids, table] = arity("embedding", args)?;
-        if ids.dtype() != DType::S32 {
-            return Err(dtype_error("embedding", "ids of `s32`", ids));
-        }
         Takes::Float.check("embedding", table)?;
         if table.rank() != 2 {
             return Err(shape_error(format!("the table of `embedding` is `[vocab, hidden]`, found `{table}`")));
         }
+        require_indices("embedding", table, 0, ids)?;
         let shape: Shape = ids.shape().iter().copied().chain([table.shape()[1]]).collect();
         Ok(smallvec![table.with_shape(shape)])
     }

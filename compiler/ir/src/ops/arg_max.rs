@@ -1,6 +1,7 @@
 //! `arg_max`.
 
 use super::class::Takes;
+use super::indices::require_positions;
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
 use crate::described;
@@ -8,7 +9,7 @@ use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
-use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim, shape_error};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
 use crate::reduction::Reduction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -60,14 +61,9 @@ impl OpDef for ArgMax {
         let [x] = arity("arg_max", args)?;
         Takes::Number.check("arg_max", x)?;
         require_dim("arg_max", x, self.dim)?;
+        require_positions("arg_max", x, self.dim)?;
         let mut shape = x.shape().clone().into_dims();
-        let size = shape.remove(self.dim);
-        if size == 0 || i32::try_from(size).is_err() {
-            let dim = self.dim;
-            return Err(shape_error(format!(
-                "`arg_max` along dimension {dim} of `{x}` has no position that fits `s32`"
-            )));
-        }
+        shape.remove(self.dim);
         Ok(smallvec![TensorType::new(DType::S32, shape)])
     }
 

@@ -16,16 +16,26 @@ pub(super) const UNKNOWN: IndexFacts = IndexFacts { sorted: false, unique: false
 ///
 /// # Errors
 /// Naming the op and what was found.
-pub(super) fn require_indices(op: &str, ty: &TensorType, dim: usize, indices: &TensorType) -> Result<()> {
+pub(crate) fn require_indices(op: &str, ty: &TensorType, dim: usize, indices: &TensorType) -> Result<()> {
     require_dim(op, ty, dim)?;
     if indices.dtype() != DType::S32 {
         return Err(dtype_error(op, "indices of type `s32`", indices));
     }
+    require_positions(op, ty, dim)
+}
+
+/// Checks that `ty` has positions along `dim`, and none that `s32` cannot name.
+///
+/// # Errors
+/// Naming the op and what was found.
+pub(super) fn require_positions(op: &str, ty: &TensorType, dim: usize) -> Result<()> {
     let size = ty.shape()[dim];
-    if size == 0 || i32::try_from(size).is_err() {
-        return Err(shape_error(format!("`{op}` along dimension {dim} of `{ty}` has no position that fits `s32`")));
-    }
-    Ok(())
+    let what = match i32::try_from(size) {
+        Ok(1..) => return Ok(()),
+        Ok(_) => "no positions".to_owned(),
+        Err(_) => format!("more positions than `s32` can name, which are {}", i32::MAX),
+    };
+    Err(shape_error(format!("`{op}` along dimension {dim} of `{ty}` has {what}")))
 }
 
 /// Checks the type of a cotangent or the like against what is expected.

@@ -6,7 +6,7 @@ use super::narrower;
 use super::report::{Evidence, Report};
 use crate::transform::expand_composites::Bodies;
 use halite_ir::{Follows, Function, InferCx, Inst, Module, Op, OpClass, Registry, TensorType};
-use halite_support::Result;
+use halite_support::{Diagnostic, Result};
 use halite_tensor::DType;
 use smallvec::SmallVec;
 
@@ -42,7 +42,9 @@ type Needs = SmallVec<[Need; 2]>;
 pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) -> Result<()> {
     let mut reader = Reader { infer: cx.infer, bodies: Bodies::default() };
     for inst in cx.function.insts.iter().filter(|inst| !cx.is_update(inst)) {
-        for Need { demand, dtype, narrow } in reader.needs(cx.function, inst)? {
+        let located =
+            |error: Diagnostic| error.or_at(cx.module.locs.span(inst.loc), format!("in this `{}`", inst.op.name()));
+        for Need { demand, dtype, narrow } in reader.needs(cx.function, inst).map_err(located)? {
             report.count(cx.id, demand);
             if dtype.is_narrow() {
                 let op = inst.op.name();

@@ -8,7 +8,7 @@ use halite_cli::exit_code;
 use halite_report::Style;
 use halite_support::{Diagnostic, FileId, SourceMap, Span, codes};
 
-pub(crate) const TARGET: Target = Target { name: "render", share: 125, seeds, prepare: |_| Box::new(run), ..TEXT };
+pub(crate) const TARGET: Target = Target { name: "render", share: 95, seeds, prepare: |_| Box::new(run), ..TEXT };
 
 fn seeds() -> Vec<Vec<u8>> {
     let models = repository::contents(&repository::files("models", ".hal"));
