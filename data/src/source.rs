@@ -37,6 +37,9 @@ use std::sync::Arc;
 /// The most bytes of a text that are tokenized as one, or tokens that are read at once. A shorter document is one block.
 pub(crate) const BLOCK: usize = 1 << 20;
 
+/// The most bytes of a line, or of the text of a row: it is held as a whole.
+pub(crate) const LONGEST: usize = 1 << 26;
+
 /// Where a block of a file begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

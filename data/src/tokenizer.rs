@@ -2,6 +2,8 @@
 
 #[cfg(feature = "tokenizers")]
 mod hugging_face;
+#[cfg(feature = "tokenizers")]
+mod sizes;
 
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;

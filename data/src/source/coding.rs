@@ -15,6 +15,11 @@ pub(crate) enum Coding {
     Zstd,
 }
 
+/// How far back a frame of zstd may refer, as a power of two of bytes: as far as its format goes, since large collections are published so
+/// (`zstd --long=31`). What is taken is what the frame says it needs.
+#[cfg(feature = "compressed")]
+const WINDOW: u32 = 31;
+
 impl Coding {
     /// What the name of a file says, with the name that is left.
     pub(crate) fn of(name: &str) -> (Self, &str) {
@@ -48,7 +53,10 @@ impl Coding {
         Ok(match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
             Self::Zstd => {
-                Box::new(zstd::stream::read::Decoder::with_buffer(file).map_err(|error| cannot("read", path, &error))?)
+                let fault = |error: std::io::Error| cannot("read", path, &error);
+                let mut text = zstd::stream::read::Decoder::with_buffer(file).map_err(fault)?;
+                text.window_log_max(WINDOW).map_err(fault)?;
+                Box::new(text)
             }
             Self::Plain => Box::new(file),
         })

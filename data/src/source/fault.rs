@@ -31,7 +31,7 @@ impl Reason {
             Self::NotUtf8 => "not UTF-8",
             Self::NotJson => "not a JSON object",
             Self::NoColumn => "no text under the key",
-            Self::TooLong => "line too long",
+            Self::TooLong => "line or text too long",
             Self::Damaged => "damaged file",
         }
     }

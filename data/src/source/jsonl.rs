@@ -1,6 +1,6 @@
 //! JSON lines: an object on each line, whose text stands under a key.
 
-use super::{Block, Blocks, Coding, Content, Fault, Found, Input, Place, Reason, Shard, locate};
+use super::{Block, Blocks, Coding, Content, Fault, Found, Input, LONGEST, Place, Reason, Shard, locate};
 use crate::files::Origin;
 use halite_support::{Result, units};
 use serde::Deserialize;
@@ -10,9 +10,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-
-/// The most bytes of a line: it is held as a whole.
-const LONGEST: usize = 1 << 26;
 
 /// How much is read at once of lines that are not longer.
 const READ: usize = 1 << 18;

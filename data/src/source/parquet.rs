@@ -1,14 +1,19 @@
 //! Tables in Parquet: each row of a column of text is a document.
 
-use super::{Block, Blocks, Content, Fault, Found, Place, Reason, Shard, not_ours};
+mod counts;
+mod pages;
+mod unpack;
+
+use super::{Block, Blocks, Content, Fault, Found, LONGEST, Place, Reason, Shard, not_ours};
 use crate::files::Origin;
 use crate::part::Part;
 use bytes::Bytes;
 use halite_disk::Readable;
 use halite_support::files::cannot;
-use halite_support::{Diagnostic, Result, codes, contained};
+use halite_support::{Diagnostic, Result, codes, contained, units};
+use pages::Pages;
 use parquet::basic::Type;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, Length};
@@ -18,6 +23,7 @@ use std::collections::VecDeque;
 use std::io::{BufReader, Read};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Rows that are decoded at once. The library holds the pages that they stand in.
 const ROWS: usize = 16;
@@ -96,13 +102,14 @@ struct ParquetBlocks {
 /// The groups of rows of a file that is open.
 struct Groups {
     reader: SerializedFileReader<Chunks>,
+    file: Arc<Chunks>,
     /// The row after the last of each.
     ends: Vec<u64>,
 }
 
 impl Groups {
     fn open(origin: &Origin) -> Parquet<Self> {
-        let reader = read(origin)?;
+        let (reader, file) = read(origin)?;
         let mut end = 0_u64;
         let wrong = || ParquetError::General("a group has a wrong number of rows".to_owned());
         let ends = reader.metadata().row_groups().iter().map(|group| {
@@ -111,7 +118,7 @@ impl Groups {
             Ok(end)
         });
         let ends = ends.collect::<Parquet<Vec<u64>>>()?;
-        Ok(Self { reader, ends })
+        Ok(Self { reader, file, ends })
     }
 
     fn rows(&self) -> u64 {
@@ -140,11 +147,12 @@ impl Group {
     fn with(groups: &Groups, leaf: usize, row: u64) -> Parquet<Self> {
         let found = groups.with(row);
         let (number, rows) = found.ok_or_else(|| ParquetError::EOF(format!("it ends at row {}", groups.rows())))?;
-        let group = groups.reader.get_row_group(number)?;
-        let whole = group.metadata().column(leaf).column_descr().max_def_level();
-        let ColumnReader::ByteArrayColumnReader(mut values) = group.get_column_reader(leaf)? else {
-            return Err(ParquetError::General("the column is no text any more".to_owned()));
-        };
+        let group = groups.reader.metadata().row_group(number);
+        let column = group.columns().get(leaf).filter(|column| is_text(column.column_descr()));
+        let column = column.ok_or_else(|| ParquetError::General("the column is no text any more".to_owned()))?;
+        let (text, whole) = (column.column_descr_ptr(), column.column_descr().max_def_level());
+        let pages = Pages::open(groups.file.clone(), column, usize::try_from(group.num_rows())?)?;
+        let mut values = ColumnReaderImpl::<ByteArrayType>::new(text, Box::new(pages));
         let (before, end) = ((row - rows.start) as usize, rows.end);
         match values.skip_records(before)? {
             skipped if skipped == before => Ok(Self { end, values, whole }),
@@ -233,10 +241,13 @@ impl Blocks for ParquetBlocks {
     }
 }
 
-fn read(origin: &Origin) -> Parquet<SerializedFileReader<Chunks>> {
+fn read(origin: &Origin) -> Parquet<(SerializedFileReader<Chunks>, Arc<Chunks>)> {
     let file = origin.disk.open(&origin.path)?;
     let file = Chunks { size: file.size()?, file };
-    contained(|| SerializedFileReader::new(file)).unwrap_or_else(|panic| Err(ParquetError::General(panic)))
+    let shared = Arc::new(file.clone());
+    let reader =
+        contained(|| SerializedFileReader::new(file)).unwrap_or_else(|panic| Err(ParquetError::General(panic)))?;
+    Ok((reader, shared))
 }
 
 /// The document of a row.
@@ -245,6 +256,12 @@ fn document(place: Place, value: Option<&ByteArray>, column: &str) -> Found {
     let Some(value) = value else {
         return fault(Reason::NoColumn, format!("`{column}` is null, expected a text"));
     };
+    if value.len() > LONGEST {
+        return fault(
+            Reason::TooLong,
+            format!("the text has {}, {} is the most", units::bytes(value.len() as u64), units::bytes(LONGEST as u64)),
+        );
+    }
     match std::str::from_utf8(value.data()) {
         Err(error) => fault(Reason::NotUtf8, format!("byte {} of the text is not UTF-8", error.valid_up_to())),
         Ok(text) if text.trim().is_empty() => Found::Fault(Fault::empty(place.at)),
@@ -253,6 +270,7 @@ fn document(place: Place, value: Option<&ByteArray>, column: &str) -> Found {
 }
 
 /// A file as the library reads it.
+#[derive(Clone)]
 struct Chunks {
     file: Readable,
     size: u64,
@@ -298,9 +316,13 @@ fn damage(path: &Path, error: ParquetError) -> Result<String> {
     Ok(format!("the file is damaged ({error})"))
 }
 
+/// Whether a column has one text for each row, or none.
+fn is_text(column: &ColumnDescriptor) -> bool {
+    column.physical_type() == Type::BYTE_ARRAY && column.max_rep_level() == 0
+}
+
 /// Which of the columns has this name and is a text for each row.
 fn find(path: &Path, columns: &[impl AsRef<ColumnDescriptor>], name: &str) -> Result<usize> {
-    let is_text = |column: &ColumnDescriptor| column.physical_type() == Type::BYTE_ARRAY && column.max_rep_level() == 0;
     let named = columns.iter().position(|column| column.as_ref().path().string() == name);
     if let Some(leaf) = named.filter(|leaf| is_text(columns[*leaf].as_ref())) {
         return Ok(leaf);

@@ -35,6 +35,18 @@ fn zstd_frame(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// A frame as `zstd --long=31` writes it, whose blocks may refer back 2 GiB. They are stored as they are.
+fn zstd_long_frame(text: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, (31 - 10) << 3];
+    let blocks: Vec<&[u8]> = text.chunks(1 << 16).collect();
+    for (number, block) in blocks.iter().enumerate() {
+        let head = (block.len() as u32) << 3 | u32::from(number + 1 == blocks.len());
+        frame.extend_from_slice(&head.to_le_bytes()[..3]);
+        frame.extend_from_slice(block);
+    }
+    frame
+}
+
 /// Numbers, one on each line.
 fn numbers() -> Vec<u8> {
     (0..20_000).flat_map(|number| format!("{number}\n").into_bytes()).collect()
@@ -100,7 +112,7 @@ fn cases() -> Vec<Case> {
             "e.jsonl",
             &json(&format!("\"{}\"", "x".repeat(1 << 26))),
             "e.jsonl:2: the line is longer than 64.0 MiB",
-            "line too long",
+            "line or text too long",
             "e.jsonl:2",
             left,
         ),
@@ -175,6 +187,7 @@ fn compressed_texts_are_those_that_were_compressed() {
         ("x.txt", text.clone()),
         ("x.txt.gz", gzip(&text)),
         ("x.txt.zst", zstd_frame(&text)),
+        ("x.txt.zst", zstd_long_frame(&text)),
         ("x.txt.gz", [gzip(half), gzip(other)].concat()),
         ("x.txt.zst", [zstd_frame(half), skippable, zstd_frame(other)].concat()),
     ] {

@@ -5,7 +5,7 @@ use crate::config::{DataConfig, OnError, SourceConfig};
 use crate::dataset::Dataset;
 use crate::files::Origin;
 use crate::part::Part;
-use crate::source::{Block, Content, Fault, Found, ParquetShard, Shard};
+use crate::source::{Block, Content, Fault, Found, ParquetShard, Reason, Shard};
 use crate::{open, statistics};
 use halite_disk::Disk;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn tables() -> Vec<PathBuf> {
     let mut tables: Vec<PathBuf> =
         entries.filter(|path| is_one(path) && path.to_str().unwrap().contains("texts-")).collect();
     tables.sort();
-    assert_eq!(tables.len(), 9);
+    assert_eq!(tables.len(), 11);
     tables
 }
 
@@ -141,6 +141,20 @@ fn files_that_end_early_are_damaged() {
     assert!(pieces(&rows).len() > 1);
     let [skipped] = &skip.skipped()[..] else { panic!("{:?}", skip.skipped()) };
     assert_eq!((skipped.reason.as_str(), skipped.count), ("damaged file", 1));
+}
+
+/// 2 KB that become 64 MiB, and 35 KB that become a page of more than a GiB.
+#[test]
+fn texts_and_pages_that_are_too_large_are_no_documents() {
+    let faults = |name: &str| {
+        let (texts, faults) = read(&shard(&fixtures().join(name), "text", "0..1").unwrap()).unwrap();
+        let faults: Vec<_> = faults.into_iter().map(|Fault { reason, at, detail }| (reason, at, detail)).collect();
+        (texts, faults)
+    };
+    let detail = "the text has 64.0 MiB, 64.0 MiB is the most";
+    assert_eq!(faults("long.parquet"), (vec!["one".into(), "two".into()], vec![(Reason::TooLong, 1, detail.into())]));
+    let detail = "the file is damaged (a page has more than 1073741824 bytes); rows 0 to 17 are lost";
+    assert_eq!(faults("huge.parquet"), (vec![], vec![(Reason::Damaged, 0, detail.into())]));
 }
 
 /// Whatever a byte is, a file is read, or said to be damaged where it is.

@@ -57,3 +57,50 @@ fn other_files_are_no_tokenizers() {
     let error = open(&config, &tests_data(), 8, 0).err().unwrap();
     assert!(error.message().contains("README.md` is not a tokenizer of Hugging Face: "), "{error}");
 }
+
+/// What the library panics on, what it would allot, and what it would not be done with.
+#[test]
+fn tokenizers_that_harm_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |text: &str| {
+        std::fs::write(folder.path().join("t.json"), text).unwrap();
+        crate::open_tokenizer("t.json", folder.path())
+    };
+    let with = |part: &str| {
+        format!(r#"{{"version":"1.0",{part},"model":{{"type":"BPE","vocab":{{"a":0,"aa":1}},"merges":[["a","a"]]}}}}"#)
+    };
+    let bytes = r#"{"type":"ByteLevel"},"#.repeat(40);
+    let last = r#"{"version":"1.0","model":{"type":"WordLevel","unk_token":"u","vocab":{"u":0,"far":4294967295}}}"#;
+    let words = r#"{"version":"1.0","model":{"type":"WordPiece","unk_token":"u","vocab":{"u":0},
+        "continuing_subword_prefix":"","max_input_chars_per_word":1000000000}}"#;
+    for (text, why) in [
+        (with(r#""decoder":{"type":"ByteLevel",}"#), "trailing comma at line 1"),
+        (with(r#""normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"}"#), "`Precompiled` is damaged"),
+        (with(r#""normalizer":{"type":"Precompiled","precompiled_charsmap":"/////w=="}"#), "`Precompiled` is damaged"),
+        (
+            with(&format!(
+                r#""pre_tokenizer":{{"type":"Sequence","pretokenizers":[{}{{"type":"ByteLevel"}}]}}"#,
+                bytes
+            )),
+            "more than 4096 bytes",
+        ),
+        (
+            with(&format!(
+                r#""decoder":{{"type":"Replace","pattern":{{"String":"a"}},"content":"{}"}}"#,
+                "a".repeat(5000)
+            )),
+            "more than 4096 bytes",
+        ),
+        (words.to_owned(), "`max_input_chars_per_word` is 1000000000"),
+        (last.to_owned(), "the token `far` has the id 4294967295, 2147483647 is the last one"),
+    ] {
+        let error = open(&text).err().unwrap();
+        assert!(error.message().contains("t.json` is not a tokenizer of Hugging Face: "), "{error}");
+        assert!(error.message().contains(why), "{error}");
+    }
+    // What fails only on a text.
+    let empty =
+        r#""normalizer":{"type":"Replace","pattern":{"String":""},"content":"x"},"pre_tokenizer":{"type":"ByteLevel"}"#;
+    let error = open(&with(empty)).unwrap().encode("aaaa").unwrap_err();
+    assert!(error.message().starts_with("the tokenizer fails: "), "{error}");
+}

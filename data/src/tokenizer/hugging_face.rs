@@ -1,8 +1,8 @@
 //! Tokenizers of Hugging Face: `tokenizer.json`.
 
-use super::{Tokenizer, unknown};
+use super::{Tokenizer, sizes, unknown};
 use crate::fingerprint::hex;
-use halite_support::{Diagnostic, Result, codes, files};
+use halite_support::{Diagnostic, Result, codes, contained, files};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
@@ -16,22 +16,47 @@ pub(super) struct HuggingFace {
 impl HuggingFace {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let bytes = files::read(path)?;
-        let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes).map_err(|error| {
-            let message = format!("`{}` is not a tokenizer of Hugging Face: {error}", path.display());
+        let (tokenizer, last) = parse(&bytes).map_err(|why| {
+            let message = format!("`{}` is not a tokenizer of Hugging Face: {why}", path.display());
             Diagnostic::error(codes::DATA, message).help("give a `tokenizer.json`, or take `bytes`")
         })?;
-        // Documents are cut and padded here and not there.
-        let whole = tokenizer.with_truncation(None).map(|tokenizer| tokenizer.with_padding(None).get_vocab(true));
-        let ids = whole.map_err(|error| broken(error.as_ref()))?;
-        let vocabulary = ids.values().max().map_or(0, |last| u64::from(*last) + 1);
+        let vocabulary = last.map_or(0, |last| u64::from(last) + 1);
         let identity = format!("tokenizer.json with SHA-256 {}", hex(&Sha256::digest(&bytes)));
         Ok(Self { tokenizer, vocabulary, identity })
     }
 }
 
+/// A tokenizer with its last id, if it has any.
+///
+/// # Errors
+/// With what is wrong.
+fn parse(bytes: &[u8]) -> std::result::Result<(tokenizers::Tokenizer, Option<u32>), String> {
+    // The library panics on some of what is no JSON, and allots what a file says.
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    sizes::check(&value)?;
+    let (tokenizer, ids) = asked(|| {
+        let mut tokenizer = tokenizers::Tokenizer::from_bytes(bytes)?;
+        // Documents are cut and padded here and not there.
+        let ids = tokenizer.with_truncation(None)?.with_padding(None).get_vocab(true);
+        Ok((tokenizer, ids))
+    })?;
+    let last = ids.into_iter().max_by(|(a, first), (b, second)| first.cmp(second).then_with(|| b.cmp(a)));
+    match last {
+        Some((token, id)) if i32::try_from(id).is_err() => {
+            Err(format!("the token `{}` has the id {id}, {} is the last one", token.escape_debug(), i32::MAX))
+        }
+        last => Ok((tokenizer, last.map(|(_, id)| id))),
+    }
+}
+
+/// What the library answers, where it does not panic.
+fn asked<T>(ask: impl FnOnce() -> tokenizers::Result<T>) -> std::result::Result<T, String> {
+    contained(ask)?.map_err(|error| error.to_string())
+}
+
 impl Tokenizer for HuggingFace {
     fn encode(&self, text: &str) -> Result<Vec<i32>> {
-        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| broken(error.as_ref()))?;
+        let encoding = asked(|| self.tokenizer.encode_fast(text, false)).map_err(broken)?;
         Ok(encoding.get_ids().iter().map(|id| *id as i32).collect())
     }
 
@@ -39,7 +64,7 @@ impl Tokenizer for HuggingFace {
         let known =
             |&id: &i32| u32::try_from(id).ok().filter(|&id| u64::from(id) < self.vocabulary).ok_or_else(|| unknown(id));
         let ids = ids.iter().map(known).collect::<Result<Vec<u32>>>()?;
-        self.tokenizer.decode(&ids, false).map_err(|error| broken(error.as_ref()))
+        asked(|| self.tokenizer.decode(&ids, false)).map_err(broken)
     }
 
     fn vocabulary(&self) -> u64 {
@@ -55,8 +80,8 @@ impl Tokenizer for HuggingFace {
     }
 }
 
-/// What a tokenizer says that cannot do its work.
-fn broken(error: &(dyn std::error::Error + Send + Sync)) -> Diagnostic {
-    let message = format!("the tokenizer fails: {error}");
+/// What is said where a tokenizer cannot do its work.
+fn broken(why: String) -> Diagnostic {
+    let message = format!("the tokenizer fails: {why}");
     Diagnostic::error(codes::DATA, message).help("try the same text with the tokenizer alone, or take another")
 }

@@ -34,6 +34,11 @@ for version in ["1.0", "2.0"]:
         row_group_size=30,
     )
 
+# Lengths as differences, and texts as what they do not share with the one before.
+for encoding in ["DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"]:
+    path = here / f"texts-{encoding.lower().replace('_byte_array', '').replace('_', '-')}.parquet"
+    parquet.write_table(table, path, compression="none", use_dictionary=False, column_encoding={"text": encoding}, row_group_size=17)
+
 required = pyarrow.schema([pyarrow.field("text", pyarrow.large_string(), nullable=False)])
 parquet.write_table(pyarrow.table({"text": texts}, schema=required), here / "texts-required.parquet")
 inside = pyarrow.table({"id": ids, "meta": [{"text": text, "source": "x"} for text in texts]})
@@ -43,3 +48,9 @@ missing = ["one", None, "", "two", b"\xff".decode("latin-1"), "three"]
 parquet.write_table(pyarrow.table({"text": missing, "words": [["a"]] * 6, "id": range(6)}), here / "missing.parquet")
 binary = pyarrow.array([b"one", b"two\xff", b"three"], pyarrow.binary())
 parquet.write_table(pyarrow.table({"text": binary}), here / "binary.parquet")
+
+# A text of 64 MiB and a byte, and a page of more than a GiB, in a few bytes.
+long = pyarrow.table({"text": ["one", "a" * ((64 << 20) + 1), "two"]})
+parquet.write_table(long, here / "long.parquet", compression="zstd", write_statistics=False, use_dictionary=False)
+huge = pyarrow.table({"text": pyarrow.array(["a" * (60 << 20)] * 18, pyarrow.large_string())})
+parquet.write_table(huge, here / "huge.parquet", compression="zstd", write_statistics=False, use_dictionary=False)
