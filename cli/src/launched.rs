@@ -1,6 +1,6 @@
 //! Which process this is of how many, as launchers say by variables: those that the script of `halite env --script` sets.
 
-use halite_bundle::Manifest;
+use halite_bundle::{Manifest, sha256};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::Axis;
 use halite_train::PeerOptions;
@@ -15,6 +15,9 @@ const WORLD_SIZE: &str = "WORLD_SIZE";
 /// Address and port of the first process, at which libraries of ranks find one another.
 const ROOT: &str = "NEURON_RT_ROOT_COMM_ID";
 
+/// By what processes of one launch know one another from those of others: what a user gives all of them, or what a launcher calls the launch.
+const LAUNCH: [&str; 3] = ["HALITE_LAUNCH", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
+
 /// Which process this is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Launched {
@@ -24,6 +27,8 @@ pub(super) struct Launched {
     pub(super) world: u32,
     /// `HOST:PORT` where processes meet: the port after that of [`ROOT`], which is the library's.
     address: Option<String>,
+    /// What no process knows that is not of this launch, or has another bundle.
+    secret: String,
 }
 
 impl Launched {
@@ -69,13 +74,17 @@ impl Launched {
             return Err(refuse(misfit(manifest, variable(WORLD_SIZE).map(|_| world))));
         }
         let address = if world > 1 { Some(next_port(variable(ROOT)).map_err(refuse)?) } else { None };
-        Ok(Self { rank, world, address })
+        let launch = LAUNCH.iter().find_map(|name| variable(name)).unwrap_or_default();
+        let manifest = serde_json::to_string(manifest).map_err(|error| Diagnostic::bug(error.to_string()))?;
+        let secret = sha256(format!("{launch}\0{manifest}").as_bytes());
+        Ok(Self { rank, world, address, secret })
     }
 
     /// How this process meets the others; `None` where it is alone.
     pub(super) fn peers(&self, patience: Duration) -> Option<PeerOptions> {
         let address = self.address.clone()?;
-        Some(PeerOptions { rank: self.rank as usize, world: self.world as usize, address, patience })
+        let (rank, world, secret) = (self.rank as usize, self.world as usize, self.secret.clone());
+        Some(PeerOptions { rank, world, address, patience, secret })
     }
 }
 
@@ -123,12 +132,30 @@ mod tests {
 
     #[test]
     fn a_process_is_alone_or_one_of_the_mesh() {
-        assert_eq!(of(&[], 1), Ok(Launched { rank: 0, world: 1, address: None }));
-        assert_eq!(of(&[(RANK, "0"), (WORLD_SIZE, "1")], 1), Ok(Launched { rank: 0, world: 1, address: None }));
+        let who = |launched: Launched| (launched.rank, launched.world, launched.address);
+        assert_eq!(of(&[], 1).map(who), Ok((0, 1, None)));
+        assert_eq!(of(&[(RANK, "0"), (WORLD_SIZE, "1")], 1).map(who), Ok((0, 1, None)));
         let launched = of(&[(RANK, "3"), (WORLD_SIZE, "4"), (ROOT, "10.0.0.1:46820")], 4).unwrap();
-        assert_eq!(launched, Launched { rank: 3, world: 4, address: Some("10.0.0.1:46821".to_owned()) });
         let peers = launched.peers(Duration::from_secs(1)).unwrap();
         assert_eq!((peers.rank, peers.world, peers.address.as_str()), (3, 4, "10.0.0.1:46821"));
+    }
+
+    #[test]
+    fn launches_and_bundles_have_secrets_of_their_own() {
+        let secret = |variables: &[(&str, &str)], ranks| {
+            let own = [(RANK, "0"), (WORLD_SIZE, ["1", "2"][ranks - 1]), (ROOT, "10.0.0.1:46820")];
+            of(&[&own, variables].concat(), ranks).unwrap().secret
+        };
+        let secrets = [
+            secret(&[], 1),
+            secret(&[], 2),
+            secret(&[("SLURM_JOB_ID", "7")], 2),
+            secret(&[("SLURM_JOB_ID", "8")], 2),
+            secret(&[("SLURM_JOB_ID", "8"), ("HALITE_LAUNCH", "a")], 2),
+        ];
+        let apart: std::collections::BTreeSet<_> = secrets.iter().collect();
+        assert_eq!(apart.len(), secrets.len());
+        assert_eq!(secret(&[("HALITE_LAUNCH", "a")], 2), secrets[4]);
     }
 
     #[test]

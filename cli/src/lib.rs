@@ -87,7 +87,8 @@ Exit codes:
   3    something that the command needs is not installed
   75   a device failed under `train`, here or on another rank: start it again
   101  a bug in Halite
-  130  `train` was stopped by SIGINT (143: SIGTERM, 129: SIGHUP); resume it";
+  130  `train` was stopped by SIGINT (143: SIGTERM or a signal to
+       another rank, 129: SIGHUP); resume it";
 
 /// What every command takes.
 #[derive(clap::Args, Debug)]

@@ -21,6 +21,9 @@ pub(super) struct Caught {
 }
 
 impl Caught {
+    /// How a process exits that stops because another one was asked to, as by SIGTERM.
+    pub(super) const ELSEWHERE: u8 = (ENDED_BY_SIGNAL + SIGTERM) as u8;
+
     fn of(number: i32) -> Option<Self> {
         let (signal, name) = SIGNALS.into_iter().find(|(signal, _)| *signal == number)?;
         Some(Self { name, code: u8::try_from(ENDED_BY_SIGNAL + signal).unwrap_or(u8::MAX) })

@@ -323,8 +323,8 @@ fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles
     let json = json!({"stopped_by": by, "updates": completed, "state": state});
     Output {
         warnings: warning.into(),
-        exit: signal.map(|signal| signal.code),
-        failed: signal.is_none(),
+        // Whoever started all ranks sees that none of them failed.
+        exit: Some(signal.map_or(Caught::ELSEWHERE, |signal| signal.code)),
         ..Output::new("", json)
     }
 }

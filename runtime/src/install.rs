@@ -2,14 +2,14 @@
 
 use crate::{Result, RuntimeError, find::plugin_path};
 use halite_disk::{Disk, Scratch, Unfinished};
-use halite_support::files::{end_of_links, folder_of};
+use halite_support::files::{end_of_links, folder_of, require_file};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The package and the version that this build was tested with.
 pub const PACKAGE: &str = "xla-cpu-pjrt==0.0.1";
@@ -123,17 +123,55 @@ fn wheel_for(os: &str, arch: &str) -> Result<&'static Wheel> {
     })
 }
 
+/// `pip`, which ends when its standard input does: with us, however that is.
+const WITH_US: &str = "\
+import os, runpy, sys, threading
+def watch():
+    while os.read(0, 4096):
+        pass
+    os._exit(1)
+threading.Thread(target=watch, daemon=True).start()
+sys.argv[0] = 'pip'
+runpy.run_module('pip', run_name='__main__', alter_sys=True)
+";
+
+/// How much is kept of what `pip` says, in bytes.
+const SAID: usize = 1 << 13;
+
+/// The end of what is read.
+fn end(mut from: impl Read) -> io::Result<Vec<u8>> {
+    let (mut kept, mut piece) = (Vec::new(), [0; SAID]);
+    loop {
+        match from.read(&mut piece)? {
+            0 => return Ok(kept),
+            count => kept.extend_from_slice(&piece[..count]),
+        }
+        kept.drain(..kept.len().saturating_sub(SAID));
+    }
+}
+
 fn download(python: &OsString, wheel: &Wheel, folder: &Path) -> Result<PathBuf> {
     let python_name = Path::new(python).display();
-    let output = Command::new(python)
-        .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"])
+    let fault = |error| failed(format!("cannot run `{python_name}`, which has to fetch the package: {error}"));
+    let mut child = Command::new(python)
+        // By itself, Python runs what lies in the current folder by the name of a module.
+        .args(["-I", "-c", WITH_US])
+        .args(["download", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"])
         .args(["--only-binary=:all:", "--platform", wheel.platform, "--dest"])
         .arg(folder)
         .arg(PACKAGE)
-        .output()
-        .map_err(|error| failed(format!("cannot run `{python_name}`, which has to fetch the package: {error}")))?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(fault)?;
+    // Open until the child has ended; `wait` would close it.
+    let held = child.stdin.take();
+    let said = child.stderr.take().map_or_else(|| Ok(Vec::new()), end).map_err(fault)?;
+    let status = child.wait().map_err(fault)?;
+    drop(held);
+    if !status.success() {
+        let text = String::from_utf8_lossy(&said);
         return Err(failed(format!("`{python_name} -m pip download {PACKAGE}` failed: {}", text.trim())));
     }
     let entries = std::fs::read_dir(folder).map_err(at("read", folder))?;
@@ -144,6 +182,7 @@ fn download(python: &OsString, wheel: &Wheel, folder: &Path) -> Result<PathBuf> 
 
 /// The content of a wheel in a file without a name, which nobody else can change: what is unpacked is what was checked.
 fn checked(archive: &Path, expected: &str) -> Result<File> {
+    require_file(archive).map_err(at("read", archive))?;
     let mut source = File::open(archive).map_err(at("read", archive))?.take(MAX_WHEEL);
     let mut copied = tempfile::tempfile().map_err(at("write to", &std::env::temp_dir()))?;
     let mut hasher = Sha256::new();

@@ -11,7 +11,7 @@ pub(super) use due::Due;
 pub use due::is_due;
 pub use folder::{Checkpoint, Checkpoints, Newest};
 pub(super) use folder::{STATE, text_of};
-pub(super) use lock::RunLock;
+pub(super) use lock::{LOCK, RunLock};
 pub(super) use manifest::FileSum;
 
 #[cfg(test)]

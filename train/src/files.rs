@@ -1,12 +1,12 @@
 //! The folder of a run.
 
-use super::checkpoint::{Checkpoint, Checkpoints, RunLock, STATE, put};
+use super::checkpoint::{Checkpoint, Checkpoints, LOCK, RunLock, STATE, put};
 use super::events::Event;
 use super::update::Run;
-use super::watch::{TensorBoard, Times, Watch};
-use super::{History, Observer, TrainOptions};
+use super::watch::{TensorBoard, TimeRecord, Times, Watch};
+use super::{History, Observer, TrainOptions, telemetry};
 use halite_bundle::parts;
-use halite_disk::Disk;
+use halite_disk::{Disk, Own};
 use halite_recipe::{Recipe, Train};
 use halite_support::files::{cannot, read_text, stem};
 use halite_support::{Diagnostic, Result, codes};
@@ -131,7 +131,41 @@ impl RunFiles {
 
     /// Keeps other runs out of the folder, as long as it is held.
     pub(super) fn lock(&self) -> Result<Option<RunLock>> {
-        self.leads().then(|| RunLock::take(&self.disk, &self.folder)).transpose()
+        if !self.leads() {
+            return Ok(None);
+        }
+        self.require_own()?;
+        RunLock::take(&self.disk, &self.folder).map(Some)
+    }
+
+    /// Nothing in the folder may lead out of it: what is there would be replaced or removed.
+    fn require_own(&self) -> Result<()> {
+        let whole = self.whole_state();
+        let files = [
+            self.recipe(),
+            self.metrics(),
+            self.timing(),
+            self.events(),
+            self.plot(),
+            self.report(),
+            parts::index_path(&whole),
+            whole,
+            self.folder.join(LOCK),
+        ];
+        files.iter().try_for_each(|path| Own::File.check(path))?;
+        [self.checkpoints().place(), &self.tensorboard()].iter().try_for_each(|path| Own::Folder.check(path))
+    }
+
+    /// The same of a file at a path in the folder, and of the folders on the way.
+    fn require_own_path(&self, path: &Path) -> Result<()> {
+        let mut place = self.folder.clone();
+        let parts: Vec<_> = path.iter().collect();
+        for (number, part) in parts.iter().enumerate() {
+            place.push(part);
+            let own = if number + 1 < parts.len() { Own::Folder } else { Own::File };
+            own.check(&place)?;
+        }
+        Ok(())
     }
 
     /// What the folder holds of a run up to `step`; nothing at step 0 or when there is no file.
@@ -146,12 +180,12 @@ impl RunFiles {
     }
 
     /// What the updates up to `step` took, as far as the folder tells.
-    fn times(&self, step: u64) -> Result<Times> {
-        let path = self.timing();
-        if step == 0 || !path.is_file() {
+    fn times(&self, step: u64, listener: &mut dyn Observer) -> Result<Times> {
+        if step == 0 {
             return Ok(Times::default());
         }
-        Times::parse(&read_text(&path)?, &path, step)
+        let path = self.timing();
+        Times::parse(&telemetry::lines::<TimeRecord>(&path, listener), &path, step)
     }
 
     /// Hears a run that goes on after this history for its caller, and for what the recipe asks for.
@@ -163,12 +197,13 @@ impl RunFiles {
         caller: &'a mut dyn Observer,
     ) -> Result<Watch<'a>> {
         let options = &recipe.metrics;
+        let (times, events) = (self.times(step, caller)?, self.past_events(step, caller)?);
         let mut observers: Vec<Box<dyn Observer + 'a>> = vec![Box::new(caller)];
         if options.tensorboard && self.leads() {
             let board = TensorBoard::new(self.tensorboard(), options.every.into());
             observers.push(Box::new(board.on(self.disk.clone())));
         }
-        Ok(Watch::new(observers, options, history, self.times(step)?, self.past_events(step)?))
+        Ok(Watch::new(observers, options, history, times, events))
     }
 
     /// Writes the recipe of a run, with its options in place of those that are the defaults, and the model that it names with what that uses.
@@ -177,6 +212,9 @@ impl RunFiles {
             return Ok(());
         }
         let recipe = of_run(recipe, options);
+        let model = options.model.as_ref().map(|_| Path::new(&recipe.model.name));
+        let texts = model.into_iter().chain(options.libraries.iter().map(|(path, _)| path.as_ref()));
+        texts.into_iter().try_for_each(|path| self.require_own_path(path))?;
         if let Some(model) = &options.model {
             halite_disk::write_on(&self.disk, &self.folder.join(&recipe.model.name), model.as_bytes())?;
         }
@@ -217,12 +255,12 @@ impl RunFiles {
     }
 
     /// What happened to the run that goes on after `step`.
-    fn past_events(&self, step: u64) -> Result<Vec<Event>> {
-        let path = self.events();
-        if step == 0 || !path.is_file() {
+    fn past_events(&self, step: u64, listener: &mut dyn Observer) -> Result<Vec<Event>> {
+        if step == 0 {
             return Ok(Vec::new());
         }
-        Event::parse(&read_text(&path)?, &path)
+        let path = self.events();
+        Event::parse(&telemetry::lines::<Event>(&path, listener), &path)
     }
 
     /// Adds to what happened.

@@ -42,6 +42,7 @@ mod scheduled;
 mod start;
 mod state;
 mod step;
+mod telemetry;
 mod together;
 mod update;
 mod watch;

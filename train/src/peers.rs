@@ -5,6 +5,7 @@
 //! written. What ends a connection before its time ends the run of all others, with the number of the rank: what their devices wait for
 //! does not come any more.
 
+mod door;
 mod join;
 mod line;
 
@@ -38,6 +39,8 @@ struct Inner {
     link: Mutex<Link>,
     /// To the others: of the leader to each by rank, else to it alone.
     streams: Streams,
+    /// Who came and was none of the run.
+    passed_over: Vec<String>,
 }
 
 /// Why the run of all ends before its time. Clones are one.
@@ -89,6 +92,11 @@ impl Peers {
     /// Whether this process speaks for all, and writes what is written once.
     pub fn leads(&self) -> bool {
         self.0.rank == 0
+    }
+
+    /// Who came to the leader before all were there and was none of the run, the first few.
+    pub fn passed_over(&self) -> &[String] {
+        &self.0.passed_over
     }
 
     /// What tells an executor that another process failed.

@@ -7,6 +7,7 @@
 mod files;
 mod link;
 mod lock;
+mod own;
 mod readable;
 pub mod testing;
 mod unfinished;
@@ -14,6 +15,7 @@ mod unfinished;
 pub use files::{unfinished, write, write_on};
 pub use link::link_on;
 pub use lock::{Lock, Locking};
+pub use own::Own;
 pub use readable::Readable;
 pub use unfinished::{Scratch, Unfinished};
 

@@ -1,8 +1,10 @@
 //! A lock on a folder that one process works in.
 
 use super::{Disk, Operation};
+use rustix::fs::OFlags;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Held as long as a process works; the system ends it with the process, however that ends.
@@ -23,11 +25,18 @@ impl Lock {
     /// is advisory, and holds between machines where the file system has such locks.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Those of the system; when the path is a link, or another name of a file.
     pub fn take(disk: &Disk, path: &Path, holder: &str) -> io::Result<Locking> {
         disk.make_folder(&halite_support::files::folder_of(path))?;
-        let open = || File::options().read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = disk.call(Operation::Create, open, || Ok(()))?;
+        // What has another name is somebody's else, and would be emptied.
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false).custom_flags(flags);
+        let mut file = disk.call(Operation::Create, || options.open(path), || Ok(()))?;
+        let meta = file.metadata()?;
+        if !meta.is_file() || meta.nlink() > 1 {
+            return Err(io::Error::other("it is no file of our own"));
+        }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -65,6 +74,18 @@ mod tests {
         let Locking::Taken(lock) = Lock::take(&disk, &path, "first").unwrap() else { panic!("it is free") };
         let Locking::HeldBy(holder) = Lock::take(&disk, &path, "second").unwrap() else { panic!("it is taken") };
         assert_eq!(holder, "first");
+        for (name, link) in [("soft", true), ("hard", false)] {
+            let (victim, link_path) = (folder.path().join("victim"), folder.path().join(name));
+            std::fs::write(&victim, "precious").unwrap();
+            let made = if link {
+                std::os::unix::fs::symlink(&victim, &link_path)
+            } else {
+                std::fs::hard_link(&victim, &link_path)
+            };
+            made.unwrap();
+            Lock::take(&disk, &link_path, "us").unwrap_err();
+            assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
+        }
         drop(lock);
         assert_eq!(std::fs::read(&path).unwrap(), b"");
         assert!(matches!(Lock::take(&disk, &path, "second").unwrap(), Locking::Taken(_)));

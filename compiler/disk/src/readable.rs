@@ -1,6 +1,7 @@
 //! Files that are read.
 
 use crate::{Disk, Operation};
+use halite_support::files::require_file;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -19,8 +20,9 @@ impl Disk {
     /// Opens a file to be read, from its begin on.
     ///
     /// # Errors
-    /// Those of the system, here and below.
+    /// Those of the system, here and below; when it is a pipe, a device or a folder.
     pub fn open(&self, path: &Path) -> io::Result<Readable> {
+        require_file(path)?;
         let file = self.call(Operation::Open, || File::open(path), || Ok(()))?;
         Ok(Readable { file: Arc::new(file), disk: self.clone(), place: 0 })
     }

@@ -81,6 +81,7 @@ impl Finder<'_> {
             return Ok(file.clone());
         }
         let place = folder.join(&path);
+        require_below(folder, &place, used)?;
         let text = files::read_text(&place).map_err(|error| error.at(used.span, "used here"))?;
         let file = registered(place.display().to_string(), text, self.sources);
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -115,6 +116,19 @@ fn below(folder: PathBuf, path: &Path, used: &LibraryRef) -> Result<PathBuf> {
         return Err(refused(message, "name a file that ends in `.hal`; a built-in library is named without quotes"));
     }
     Ok(found)
+}
+
+/// A link may not lead out of the folder of the model either: its text would be shown with what is wrong in it.
+fn require_below(folder: &Path, place: &Path, used: &LibraryRef) -> Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    // What is not there is told of when it is read.
+    let (Ok(folder), Ok(end)) = (folder.canonicalize(), place.canonicalize()) else { return Ok(()) };
+    if end.starts_with(folder) {
+        return Ok(());
+    }
+    let message = format!("`{}` is a link that leads out of the folder of the model", place.display());
+    let error = Diagnostic::error(codes::LIBRARY, message).at(used.span, "used here");
+    Err(error.help("put the file there itself"))
 }
 
 fn unknown(name: &str, used: &LibraryRef) -> Diagnostic {

@@ -52,6 +52,11 @@ impl Checkpoints {
         Self { folder: run.join("checkpoints"), disk }
     }
 
+    /// The folder that they are in.
+    pub(crate) fn place(&self) -> &Path {
+        &self.folder
+    }
+
     /// Where the checkpoint of an update is.
     pub fn folder(&self, update: u64) -> PathBuf {
         self.folder.join(format!("{update:0DIGITS$}"))

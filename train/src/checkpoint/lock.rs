@@ -5,6 +5,9 @@ use halite_disk::{Disk, Lock, Locking};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
 
+/// The file by which a run has its folder.
+pub(crate) const LOCK: &str = "run.lock";
+
 /// Held while a run works in its folder; it ends with the process, however that ends.
 #[derive(Debug)]
 pub(crate) struct RunLock {
@@ -17,7 +20,7 @@ impl RunLock {
     /// # Errors
     /// When another run has it, with its process, machine and start; those of the system.
     pub(crate) fn take(disk: &Disk, run: &Path) -> Result<Self> {
-        let path = run.join("run.lock");
+        let path = run.join(LOCK);
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let holder = format!("process {} on {}", std::process::id(), host.trim());
         match Lock::take(disk, &path, &holder).map_err(unchanged("lock", &path))? {

@@ -1,16 +1,17 @@
 //! How the processes of a run meet.
 
-use super::line::{Line, VERSION, receive, send};
-use super::{END, Ending, Inner, Link, Peers, Streams, TICK, broadcast, other_rank, ranks};
+use super::door::{Met, meet};
+use super::line::{Line, MOST, MOST_AT_FIRST, VERSION, receive, send};
+use super::{END, Ending, Inner, Link, Peers, Streams, TICK, broadcast, other_rank};
 use halite_support::{Diagnostic, Result};
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long one that connects may take to say who it is.
-const GREETING: Duration = Duration::from_secs(10);
+/// How many lines wait to be heard. A rank says one, and waits for what all say.
+const QUEUE: usize = 64;
 
 /// Which process this is, and where all meet.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +24,16 @@ pub struct PeerOptions {
     pub address: String,
     /// How long is waited for the others, at the start and wherever all have to come to.
     pub patience: Duration,
+    /// What all processes of one launch know and nobody else does, in at most a few hundred bytes. It goes over the network as it is.
+    pub secret: String,
+}
+
+impl PeerOptions {
+    /// What is wrong with the place where all meet.
+    pub(super) fn at(&self, reason: &str) -> Diagnostic {
+        let Self { rank, world, address, .. } = self;
+        other_rank(&format!("rank {rank} of {world} does not meet the others at `{address}`: {reason}"))
+    }
 }
 
 impl Peers {
@@ -36,16 +47,20 @@ impl Peers {
             return Err(other_rank(&format!("there is no rank {rank} of {world} that meets others")));
         }
         let deadline = Instant::now() + patience;
-        let streams = if rank == 0 { lead(options, deadline)? } else { vec![follow(options, deadline)?] };
-        Self::of(options, streams).map_err(|error| at(options, &error.to_string()))
+        let met = match rank {
+            0 => lead(options, deadline)?,
+            _ => Met { streams: vec![follow(options, deadline)?], passed_over: Vec::new() },
+        };
+        Self::of(options, met).map_err(|error| options.at(&error.to_string()))
     }
 
     /// Of processes that met, each of which is listened to from here on.
-    fn of(options: &PeerOptions, streams: Vec<TcpStream>) -> std::io::Result<Self> {
+    fn of(options: &PeerOptions, met: Met) -> io::Result<Self> {
         let PeerOptions { rank, world, patience, .. } = *options;
-        let readers = streams.iter().map(TcpStream::try_clone).collect::<std::io::Result<Vec<_>>>()?;
+        let Met { streams, passed_over } = met;
+        let readers = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>()?;
         let streams: Streams = Arc::new(streams.into_iter().map(Mutex::new).collect());
-        let (end, (said, heard)) = (Ending::default(), channel());
+        let (end, (said, heard)) = (Ending::default(), sync_channel(QUEUE));
         for (index, reader) in readers.into_iter().enumerate() {
             reader.set_read_timeout(None)?;
             let other = if rank == 0 { index + 1 } else { 0 };
@@ -56,7 +71,7 @@ impl Peers {
                 .spawn(move || listener.listen(reader, &streams))?;
         }
         let link = Mutex::new(Link { heard });
-        Ok(Self(Arc::new(Inner { rank, world, patience, end, link, streams })))
+        Ok(Self(Arc::new(Inner { rank, world, patience, end, link, streams, passed_over })))
     }
 }
 
@@ -64,7 +79,7 @@ impl Peers {
 struct Listener {
     other: usize,
     leads: bool,
-    said: Sender<(usize, Line)>,
+    said: SyncSender<(usize, Line)>,
     end: Ending,
 }
 
@@ -73,7 +88,7 @@ impl Listener {
     fn listen(self, stream: TcpStream, streams: &Streams) {
         let mut stream = BufReader::new(stream);
         loop {
-            let (reason, passes) = match receive(&mut stream) {
+            let (reason, passes) = match receive(&mut stream, MOST) {
                 Some(Line::Failed { reason, passes }) => (reason, passes),
                 Some(line) => {
                     let is_end = matches!(&line, Line::Say { point, .. } | Line::All { point, .. } if point == END);
@@ -95,114 +110,54 @@ impl Listener {
     }
 }
 
-/// What is wrong with the place where all meet.
-fn at(options: &PeerOptions, reason: &str) -> Diagnostic {
-    let PeerOptions { rank, world, address, .. } = options;
-    other_rank(&format!("rank {rank} of {world} does not meet the others at `{address}`: {reason}"))
-}
-
 fn resolve(options: &PeerOptions) -> Result<SocketAddr> {
-    let found = options.address.to_socket_addrs().map_err(|error| at(options, &error.to_string()))?;
-    found.into_iter().next().ok_or_else(|| at(options, "the name has no address"))
+    let found = options.address.to_socket_addrs().map_err(|error| options.at(&error.to_string()))?;
+    found.into_iter().next().ok_or_else(|| options.at("the name has no address"))
 }
 
 /// Waits for all others, and bids them welcome once they are there.
-fn lead(options: &PeerOptions, deadline: Instant) -> Result<Vec<TcpStream>> {
+fn lead(options: &PeerOptions, deadline: Instant) -> Result<Met> {
     let listener = TcpListener::bind(resolve(options)?).map_err(|error| {
-        at(options, &error.to_string()).help("choose another root address, whose next port is free as well")
+        options.at(&error.to_string()).help("choose another root address, whose next port is free as well")
     })?;
-    listener.set_nonblocking(true).map_err(|error| at(options, &error.to_string()))?;
-    let mut streams: Vec<Option<TcpStream>> = (1..options.world).map(|_| None).collect();
-    while streams.iter().any(Option::is_none) {
-        if let Ok((stream, _)) = listener.accept() {
-            match greet(stream, options.world) {
-                // Of two that say the same, one is told so and goes.
-                Greeting::Rank(rank, mut stream) if streams[rank - 1].is_some() => {
-                    refuse(&mut stream, format!("there are two processes of rank {rank}"));
-                }
-                Greeting::Rank(rank, stream) => streams[rank - 1] = Some(stream),
-                Greeting::Misfit(reason) => {
-                    streams.iter_mut().flatten().for_each(|stream| refuse(stream, reason.clone()));
-                    return Err(other_rank(&reason));
-                }
-                Greeting::Stranger => {}
-            }
-            continue;
-        }
+    let mut met = meet(options, listener, deadline)?;
+    for stream in &mut met.streams {
+        send(stream, &Line::Welcome).map_err(|error| options.at(&error.to_string()))?;
+    }
+    Ok(met)
+}
+
+/// Finds the first process, and waits until all are there. What answers and ends without a word is not it, or was too busy to hear.
+fn follow(options: &PeerOptions, deadline: Instant) -> Result<TcpStream> {
+    let address = resolve(options)?;
+    loop {
+        let why = match greet(options, address, deadline) {
+            Ok((stream, Line::Welcome)) => return Ok(stream),
+            Ok((_, Line::Failed { reason, .. })) => return Err(other_rank(&reason)),
+            Ok(_) => "not all came, or what answers there is no process of this run".to_owned(),
+            Err(error) => error.to_string(),
+        };
         if Instant::now() >= deadline {
-            let absent = (1..options.world).filter(|rank| streams[rank - 1].is_none());
-            let reason = format!("{} did not come", ranks(&absent.collect::<Vec<_>>()));
-            streams.iter_mut().flatten().for_each(|stream| refuse(stream, reason.clone()));
-            return Err(at(options, &reason));
+            return Err(options.at(&why));
         }
         std::thread::sleep(TICK);
     }
-    let mut streams: Vec<TcpStream> = streams.into_iter().flatten().collect();
-    for stream in &mut streams {
-        send(stream, &Line::Welcome).map_err(|error| at(options, &error.to_string()))?;
+}
+
+/// Says who this is, and hears the answer.
+fn greet(options: &PeerOptions, address: SocketAddr, deadline: Instant) -> io::Result<(TcpStream, Line)> {
+    let left = || deadline.saturating_duration_since(Instant::now()).max(TICK);
+    let mut stream = TcpStream::connect_timeout(&address, left())?;
+    // A port that nobody listens at may be given to the very connection that looks for it.
+    if stream.local_addr()? == stream.peer_addr()? {
+        return Err(io::ErrorKind::ConnectionRefused.into());
     }
-    Ok(streams)
-}
-
-/// Who connects.
-enum Greeting {
-    /// One of the run.
-    Rank(usize, TcpStream),
-    /// One that takes itself for one of the run.
-    Misfit(String),
-    /// Anyone else.
-    Stranger,
-}
-
-fn greet(stream: TcpStream, world: usize) -> Greeting {
-    let prepared = stream
-        .set_nonblocking(false)
-        .and_then(|()| stream.set_nodelay(true))
-        .and_then(|()| stream.set_read_timeout(Some(GREETING)))
-        .and_then(|()| stream.try_clone());
-    let Ok(reader) = prepared else { return Greeting::Stranger };
-    let (mut stream, Some(Line::Hello { version, rank, world: theirs })) =
-        (stream, receive(&mut BufReader::with_capacity(1, reader)))
-    else {
-        return Greeting::Stranger;
-    };
-    let reason = match (version, rank, theirs) {
-        (version, ..) if version != VERSION => format!("rank {rank} is started by another version of Halite"),
-        (.., theirs) if theirs != world => format!("rank {rank} is one of {theirs}, rank 0 one of {world}"),
-        (_, rank, _) if rank == 0 || rank >= world => format!("there is no rank {rank} of {world} that rank 0 meets"),
-        _ => return Greeting::Rank(rank, stream),
-    };
-    refuse(&mut stream, reason.clone());
-    Greeting::Misfit(reason)
-}
-
-/// Tells a process why it cannot take part, if it still hears.
-fn refuse(stream: &mut TcpStream, reason: String) {
-    let _ = send(stream, &Line::Failed { reason, passes: false });
-}
-
-/// Finds the first process, and waits until all are there.
-fn follow(options: &PeerOptions, deadline: Instant) -> Result<TcpStream> {
-    let address = resolve(options)?;
-    let mut stream = loop {
-        match TcpStream::connect(address) {
-            Ok(stream) => break stream,
-            Err(error) if Instant::now() >= deadline => return Err(at(options, &error.to_string())),
-            Err(_) => std::thread::sleep(TICK),
-        }
-    };
     let PeerOptions { rank, world, .. } = *options;
-    let left = deadline.saturating_duration_since(Instant::now()).max(TICK);
-    let hello = stream
-        .set_nodelay(true)
-        .and_then(|()| stream.set_read_timeout(Some(left)))
-        .and_then(|()| send(&mut stream, &Line::Hello { version: VERSION, rank, world }))
-        .and_then(|()| stream.try_clone());
-    let reader = hello.map_err(|error| at(options, &error.to_string()))?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(left()))?;
+    send(&mut stream, &Line::Hello { version: VERSION, rank, world, secret: options.secret.clone() })?;
     // Not a byte more than the line is taken from the stream, which the listener reads on.
-    match receive(&mut BufReader::with_capacity(1, reader)) {
-        Some(Line::Welcome) => Ok(stream),
-        Some(Line::Failed { reason, .. }) => Err(other_rank(&reason)),
-        _ => Err(at(options, "not all came, or what answers there is no process of this run")),
-    }
+    let answer = receive(&mut BufReader::with_capacity(1, stream.try_clone()?), MOST_AT_FIRST);
+    let ended = || io::Error::other("not all came, or what answers there is no process of this run");
+    Ok((stream, answer.ok_or_else(ended)?))
 }

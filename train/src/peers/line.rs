@@ -5,17 +5,26 @@ use std::io::{self, BufRead, Read, Write};
 use std::net::TcpStream;
 
 /// The version of what is said: processes of one run are of one.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// The most bytes of a line, in which thousands of ranks have room; more is no line of a run.
-const MOST_BYTES: u64 = 1 << 26;
+pub(super) const MOST: u64 = 1 << 26;
+
+/// The same of a line by which one says who it is, or is told whether it takes part.
+pub(super) const MOST_AT_FIRST: u64 = 1 << 12;
 
 /// A line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Line {
     /// Who connects.
-    Hello { version: u32, rank: usize, world: usize },
+    Hello {
+        version: u32,
+        rank: usize,
+        world: usize,
+        #[serde(default)]
+        secret: String,
+    },
     /// All have come.
     Welcome,
     /// What a rank says at a point.
@@ -33,9 +42,9 @@ pub(super) fn send(stream: &mut TcpStream, line: &Line) -> io::Result<()> {
     stream.write_all(text.as_bytes())
 }
 
-/// The next line of a stream; none where it ended, or what comes is no line.
-pub(super) fn receive(stream: &mut impl BufRead) -> Option<Line> {
+/// The next line of a stream, of at most so many bytes; none where it ended, or what comes is no line.
+pub(super) fn receive(stream: &mut impl BufRead, most: u64) -> Option<Line> {
     let mut bytes = Vec::new();
-    stream.by_ref().take(MOST_BYTES).read_until(b'\n', &mut bytes).ok()?;
+    stream.by_ref().take(most).read_until(b'\n', &mut bytes).ok()?;
     serde_json::from_slice(bytes.strip_suffix(b"\n")?).ok()
 }

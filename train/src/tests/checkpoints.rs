@@ -225,7 +225,9 @@ fn none_of_several_processes_goes_back_alone() {
     let address = own_address().to_string();
     let refused = |rank| {
         let patience = std::time::Duration::from_secs(30);
-        let peers = Peers::join(&PeerOptions { rank, world: 2, address: address.clone(), patience }).unwrap();
+        let peers =
+            Peers::join(&PeerOptions { rank, world: 2, address: address.clone(), patience, secret: String::new() })
+                .unwrap();
         let recovery = RecoveryOptions { restarts: 2, ..RecoveryOptions::default() };
         let options = TrainOptions { recovery, peers: Some(peers), ..options(10) };
         let files = RunFiles::new("/none/never");
