@@ -3,7 +3,7 @@
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
 use halite::Session;
-use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, ResultRole};
+use halite_ir::{FuncResult, Function, Interpreter, Module, NamedParams, Param, ParamRole, ResultRole};
 use halite_passes::matches_pattern;
 use halite_passes::update::RefWeight;
 use halite_recipe::{Clip, Group, Recipe};
@@ -101,8 +101,9 @@ fn check_skipped(
 
 /// Sets the counter, makes second moments positive, and copies of one tensor equal.
 fn prepare(entry: &Function, inputs: &mut [HostTensor], step: i128) -> Result<(), String> {
+    let named = NamedParams::of(entry);
     for (param, input) in entry.params.iter().zip(inputs) {
-        if let Some(packing) = entry.packing(param) {
+        if let Some(packing) = named.packing(param) {
             let (lies, values) = (Lies::of(packing)?, input.f64s());
             *input = HostTensor::from_f64s(input.dtype(), input.shape().clone(), lies.packed(&lies.in_model(&values)));
         }

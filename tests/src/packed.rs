@@ -50,7 +50,7 @@ pub fn in_model(function: &Function, results: &[HostTensor]) -> Result<BTreeMap<
 
 /// What a weight or a slot of one packs, and what its parts would be called alone.
 fn parts<'a>(function: &'a Function, param: &'a Param) -> Option<(&'a Packing, Vec<String>)> {
-    let packing = function.packing(param)?;
+    let packing = halite_ir::NamedParams::of(function).packing(param)?;
     let prefix = match &param.role {
         ParamRole::State(spec) => format!("{}.", spec.kind),
         _ => String::new(),

@@ -2,6 +2,7 @@
 
 use super::checkpoint::{Checkpoint, Checkpoints, LOCK, RunLock, STATE, put};
 use super::events::Event;
+use super::lines::Written;
 use super::update::Run;
 use super::watch::{TensorBoard, TimeRecord, Times, Watch};
 use super::{History, Observer, TrainOptions, telemetry};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder of a run: `recipe.toml`, the model and what it uses beside it where these are files, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `events.jsonl` where something happened that was not planned, the
 /// [checkpoints](Checkpoints), the newest of these as `state.safetensors`, and what the recipe's `metrics` ask for: `report.html` and
-/// `tensorboard`. Each file is replaced whole, but for TensorBoard's, which grow. Of several processes, all see one folder, and a state
+/// `tensorboard`. Each file is replaced whole, but for those that grow: `metrics.jsonl`, `timing.jsonl` and TensorBoard's. Of several processes, all see one folder, and a state
 /// is in [parts] with an index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFiles {
@@ -228,22 +229,24 @@ impl RunFiles {
         halite_disk::write_on(&self.disk, &self.recipe(), text.as_bytes())
     }
 
-    /// Writes what was measured, and what it took.
-    pub(super) fn write_metrics(&self, history: &History, times: &Times) -> Result<()> {
-        if !self.leads() {
-            return Ok(());
-        }
-        halite_disk::write_on(&self.disk, &self.metrics(), history.to_json_lines().as_bytes())?;
-        halite_disk::write_on(&self.disk, &self.timing(), times.to_json_lines()?.as_bytes())
+    /// Writes what was measured and what it took, as far as it is not written yet.
+    pub(super) fn write_metrics(&self, written: &mut Written, history: &History, times: &Times) -> Result<()> {
+        if self.leads() { written.bring_up(self, history, times) } else { Ok(()) }
     }
 
     /// Writes all that was measured and seen, and draws it.
-    pub(super) fn write(&self, run: &Run<'_>, options: &TrainOptions, watch: &mut Watch<'_>) -> Result<()> {
+    pub(super) fn write(
+        &self,
+        written: &mut Written,
+        run: &Run<'_>,
+        options: &TrainOptions,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
         if !self.leads() {
             return Ok(());
         }
         let (history, recipe) = (&run.history, &run.step.manifest().recipe);
-        self.write_metrics(history, watch.times())?;
+        self.write_metrics(written, history, watch.times())?;
         let write = |path: &Path, text: String| halite_disk::write_on(&self.disk, path, text.as_bytes());
         if let Some(draw) = options.draw {
             write(&self.plot(), draw(&options.title, history)?)?;

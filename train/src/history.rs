@@ -107,21 +107,30 @@ pub struct History {
 impl History {
     /// As JSON lines, sorted by step, evaluations after the update of their step.
     pub fn to_json_lines(&self) -> String {
+        self.lines_from(0, 0)
+    }
+
+    /// The same without the first updates and evaluations.
+    pub(super) fn lines_from(&self, updates: usize, evaluations: usize) -> String {
         let line = |value: serde_json::Result<String>| value.expect("records are numbers under text keys") + "\n";
-        let steps = self.steps.iter().map(|record| ((record.step, 0), line(serde_json::to_string(record))));
-        let evals = self.evals.iter().map(|record| ((record.step, 1), line(serde_json::to_string(record))));
+        let steps =
+            self.steps.iter().skip(updates).map(|record| ((record.step, 0), line(serde_json::to_string(record))));
+        let evals =
+            self.evals.iter().skip(evaluations).map(|record| ((record.step, 1), line(serde_json::to_string(record))));
         let mut lines: Vec<_> = steps.chain(evals).collect();
         lines.sort_by_key(|(order, _)| *order);
         lines.into_iter().map(|(_, line)| line).collect()
     }
 
-    /// Reads JSON lines back, `path` being where they come from.
+    /// Reads JSON lines back, `path` being where they come from. A last line that is cut off, as one is where a process was killed while it
+    /// wrote, is left out.
     ///
     /// # Errors
     /// When a line is neither record.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let mut history = Self::default();
-        for (number, line) in text.lines().enumerate() {
+        let ended = text.rfind('\n').map_or(0, |end| end + 1);
+        for (number, line) in text[..ended].lines().enumerate() {
             if let Ok(record) = serde_json::from_str(line) {
                 history.evals.push(record);
                 continue;

@@ -23,6 +23,7 @@ mod history;
 mod inference;
 mod keys;
 mod layout;
+mod lines;
 mod metrics;
 mod micro;
 mod neff;

@@ -99,7 +99,7 @@ fn run_to_end(
         saver.end(&run, watch)?;
     } else {
         saver.wait(watch);
-        let unwritten = output.write(&run, options, watch);
+        let unwritten = saver.write(&run, watch);
         if ended_by(codes::DIVERGED) {
             unwritten?;
         } else if let Err(errors) = ended {

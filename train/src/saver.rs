@@ -3,6 +3,7 @@
 mod parts;
 
 use super::checkpoint::{Background, Due, Save};
+use super::lines::Written;
 use super::record::{KEY, Record};
 use super::update::Run;
 use super::watch::Watch;
@@ -20,13 +21,22 @@ pub(super) struct Saver<'a> {
     due: Due,
     /// The update whose state was saved last, or is being saved.
     saved: Option<u64>,
+    written: Written,
 }
 
 impl<'a> Saver<'a> {
     /// One of a run that begins now.
     pub(super) fn new(output: &'a RunFiles, options: &'a TrainOptions, record: &'a Record) -> Self {
         let due = Due::new(&options.checkpoint, Instant::now());
-        Self { output, options, record, background: Background::default(), due, saved: None }
+        Self {
+            output,
+            options,
+            record,
+            background: Background::default(),
+            due,
+            saved: None,
+            written: Written::default(),
+        }
     }
 
     /// Whether this process wants a checkpoint now, for other reasons than the number of updates.
@@ -49,10 +59,18 @@ impl<'a> Saver<'a> {
         if is_due(update, every) && update < self.options.steps {
             self.save(run, watch)?;
         }
-        if is_evaluated && let Err(error) = self.output.write(run, self.options, watch) {
+        if is_evaluated && let Err(error) = self.write(run, watch) {
             watch.warned(&untold(&error));
         }
         Ok(())
+    }
+
+    /// Writes all that was measured and seen.
+    ///
+    /// # Errors
+    /// When something cannot be written.
+    pub(super) fn write(&mut self, run: &Run<'_>, watch: &mut Watch<'_>) -> Result<()> {
+        self.output.write(&mut self.written, run, self.options, watch)
     }
 
     /// Begins a checkpoint, once the one before is written.
@@ -67,15 +85,17 @@ impl<'a> Saver<'a> {
         self.due.begun(Instant::now());
         if let Some(peers) = &self.options.peers {
             self.output.grant()?;
-            self.output.write_metrics(&run.history, watch.times())?;
+            self.output.write_metrics(&mut self.written, &run.history, watch.times())?;
             parts::save(run, peers, self.output, self.options, self.record)?;
             self.tell(Some((update, Ok(()))), watch);
         } else {
             let ended = self.background.wait();
             self.tell(ended, watch);
             // Metrics beyond a state are dropped when it is resumed, none are missing.
-            if let Err(error) =
-                self.output.grant().and_then(|()| self.output.write_metrics(&run.history, watch.times()))
+            if let Err(error) = self
+                .output
+                .grant()
+                .and_then(|()| self.output.write_metrics(&mut self.written, &run.history, watch.times()))
             {
                 watch.warned(&unsaved(update, &error));
                 return Ok(());
@@ -102,9 +122,9 @@ impl<'a> Saver<'a> {
         self.tell(ended, watch);
     }
 
-    /// The run went back: what comes next is not saved yet.
+    /// The run went back: what comes next is not saved yet, and what was measured since is not to stand in the files.
     pub(super) fn went_back(&mut self) {
-        self.saved = None;
+        (self.saved, self.written) = (None, Written::default());
     }
 
     /// Saves the last state, unless it is already, and all that was measured.
@@ -113,7 +133,7 @@ impl<'a> Saver<'a> {
     /// When something cannot be written.
     pub(super) fn end(&mut self, run: &Run<'_>, watch: &mut Watch<'_>) -> std::result::Result<(), Diagnostics> {
         self.wait(watch);
-        self.output.write(run, self.options, watch)?;
+        self.write(run, watch)?;
         if self.saved == Some(run.step.attempted()) {
             return Ok(());
         }

@@ -17,7 +17,7 @@ use halite_hlo::CheckedHlo;
 use halite_ir::{LowerOptions, Module, ResultRole};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
-use halite_recipe::{Calls, ConfigValue, Form, MeshAxis, Recipe};
+use halite_recipe::{Accumulate, Calls, ConfigValue, Form, MeshAxis, Recipe};
 use halite_support::nearest::nearest;
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_cancelled, codes};
 use halite_target::{ModuleCheck, Target, Vocabulary};
@@ -366,6 +366,9 @@ fn step_roles(asked: &[ModuleRole], recipe: &Recipe, target: &dyn Target) -> Res
     let (whole, parts) = (ModuleRole::TRAIN_STEP, [ModuleRole::GRAD_STEP, ModuleRole::UPDATE_STEP]);
     let form = recipe.accumulate.and_then(|accumulate| accumulate.form).unwrap_or(target.accumulate_form());
     let two = form == Form::Two && recipe.sizes()?.accumulate > 1;
+    if !two && asked.contains(&whole) {
+        Accumulate::check_in_one(recipe.sizes()?.accumulate)?;
+    }
     let of = |role: &ModuleRole| if two && *role == whole { parts.to_vec() } else { vec![role.clone()] };
     let roles: IndexSet<ModuleRole> = asked.iter().flat_map(of).collect();
     match parts.iter().find(|part| roles.contains(*part)) {

@@ -1,11 +1,13 @@
 //! The floating-point operations that a model asks for.
 
 use halite_ir::{
-    Def, Function, InferCx, Module, Op, Param, Registry, ResultRole, Value, function_totals, inline_calls, inst_cost,
+    Def, Function, InferCx, Module, NamedParams, Op, Param, Registry, ResultRole, Value, function_totals, inline_calls,
+    inst_cost,
 };
 use halite_support::Result;
 use halite_tensor::Packing;
 use indexmap::{IndexMap, IndexSet};
+use std::collections::BTreeMap;
 
 /// Floating-point operations of all contractions that the last of these functions executes; callees come first. What a
 /// contraction does for copies of a weight is not counted: with 32 ranks and 8 key heads each head is stored and
@@ -67,16 +69,21 @@ impl Share {
 impl Shares {
     fn of(function: &Function) -> Self {
         let mut shares = Self::default();
-        let share = |param: &Param| function.packing(param).and_then(Share::of);
+        let named = NamedParams::of(function);
+        let share = |param: &Param| named.packing(param).and_then(Share::of);
         let packed: Vec<_> = function.params.iter().filter_map(|param| Some((param, share(param)?))).collect();
         if packed.is_empty() {
             return shares;
         }
         shares.add_readers(function, &packed);
+        let mut replacements: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+        for result in &function.results {
+            if let ResultRole::State(name) = &result.role {
+                replacements.entry(name).or_default().push(result.value);
+            }
+        }
         for (param, share) in packed {
-            let replaces = |role: &ResultRole| matches!(role, ResultRole::State(name) if *name == param.name);
-            let results = function.results.iter().filter(|result| replaces(&result.role));
-            shares.add_gradients(function, results.map(|result| result.value).collect(), share);
+            shares.add_gradients(function, replacements.remove(&*param.name).unwrap_or_default(), share);
         }
         shares
     }

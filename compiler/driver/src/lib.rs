@@ -115,7 +115,6 @@ pub mod inspect;
 mod libraries;
 pub mod lint;
 pub mod opt;
-mod packed;
 pub mod pipelines;
 pub mod roles;
 mod session;

@@ -3,10 +3,10 @@
 use crate::builder::identifier;
 use crate::opcode::Opcode;
 use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Names, Result, codes};
 use halite_tensor::element_type::TUPLE;
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The frontend attribute of a custom call that names the module which means the same: its decomposition.
 pub const DECOMPOSITION: &str = "halite.twin";
@@ -58,7 +58,7 @@ fn decomposition_name(inst: &HloInstructionProto) -> Result<&str> {
 #[derive(Default)]
 struct Linker {
     computations: Vec<HloComputationProto>,
-    names: BTreeSet<String>,
+    names: Names,
     next_instruction: i64,
     /// The entry computations of the decompositions so far.
     decompositions: BTreeMap<String, i64>,
@@ -75,7 +75,7 @@ impl Linker {
                 Some(decomposition) if is_entry => identifier(decomposition),
                 Some(decomposition) => identifier(&format!("{decomposition}.{}", computation.name)),
             };
-            let name = self.unused(name);
+            let name = self.names.unused(&name).to_string();
             let number = self.computations.len() as i64;
             let linked = self.computation(computation, number, name, &numbers)?;
             self.computations.push(linked);
@@ -83,14 +83,6 @@ impl Linker {
         }
         let missing = || Diagnostic::error(codes::UNDEFINED_VALUE, format!("`{}` has no entry", module.name));
         numbers.get(&module.entry_computation_id).copied().ok_or_else(missing)
-    }
-
-    fn unused(&mut self, wanted: String) -> String {
-        let numbered = (1..).map(|number| format!("{wanted}.{number}"));
-        let mut names = std::iter::once(wanted.clone()).chain(numbered);
-        let name = names.find(|name| !self.names.contains(name)).expect("there is always another number");
-        self.names.insert(name.clone());
-        name
     }
 
     fn computation(

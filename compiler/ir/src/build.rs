@@ -7,11 +7,12 @@ use crate::loc::{Derivation, LocId, LocKind, LocTable};
 use crate::ops::Op;
 use crate::registry::Registry;
 use crate::rounding::{narrows, widened};
+use crate::size::check_size;
 use crate::syntax::{
     Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Rounding, Value, ValueData,
 };
 use crate::ty::{TensorType, Types};
-use halite_support::{Diagnostic, Name, Result, Span, check_cancelled};
+use halite_support::{Diagnostic, Name, Names, Result, Span, check_cancelled};
 use halite_tensor::{DType, Shape};
 use smallvec::SmallVec;
 
@@ -23,6 +24,8 @@ pub struct Builder<'a> {
     module: &'a mut Module,
     registry: &'a Registry,
     function: Function,
+    /// The names of its parameters, once one was told from others.
+    params: Option<Names>,
     loc: LocId,
 }
 
@@ -30,13 +33,15 @@ pub struct Builder<'a> {
 #[derive(Clone, Debug)]
 pub struct Draft {
     function: Function,
+    params: Option<Names>,
     loc: LocId,
 }
 
 impl Draft {
     /// An empty function.
     pub fn new(name: impl Into<Name>) -> Self {
-        Self { function: Function { name: name.into(), ..Function::default() }, loc: LocTable::unknown() }
+        let function = Function { name: name.into(), ..Function::default() };
+        Self { function, params: None, loc: LocTable::unknown() }
     }
 
     /// The function so far.
@@ -69,7 +74,7 @@ impl Draft {
 
     /// Goes on with it, in the module where it was begun.
     pub fn resume<'a>(self, module: &'a mut Module, registry: &'a Registry) -> Builder<'a> {
-        Builder { module, registry, function: self.function, loc: self.loc }
+        Builder { module, registry, function: self.function, params: self.params, loc: self.loc }
     }
 }
 
@@ -87,13 +92,14 @@ impl<'a> Builder<'a> {
     pub fn on_entry(module: &'a mut Module, registry: &'a Registry) -> Result<(Self, Vec<FuncResult>)> {
         let mut function = module.take_entry()?;
         let results = std::mem::take(&mut function.results);
-        Ok((Self { module, registry, function, loc: LocTable::unknown() }, results))
+        Ok((Self { module, registry, function, params: None, loc: LocTable::unknown() }, results))
     }
 
     /// Goes on with another function of the module, and sets this one aside.
     pub fn swap(&mut self, draft: Draft) -> Draft {
         let function = std::mem::replace(&mut self.function, draft.function);
-        Draft { function, loc: std::mem::replace(&mut self.loc, draft.loc) }
+        let params = std::mem::replace(&mut self.params, draft.params);
+        Draft { function, params, loc: std::mem::replace(&mut self.loc, draft.loc) }
     }
 
     /// Adds a function that was made aside to the module.
@@ -104,7 +110,7 @@ impl<'a> Builder<'a> {
 
     /// Sets the function aside; [`Draft::resume`] goes on with it.
     pub fn pause(self) -> Draft {
-        Draft { function: self.function, loc: self.loc }
+        Draft { function: self.function, params: self.params, loc: self.loc }
     }
 
     /// Adds a parameter.
@@ -112,8 +118,18 @@ impl<'a> Builder<'a> {
         let name = name.into();
         let position = u32::try_from(self.function.params.len()).expect("parameters fit in 32 bits");
         let value = self.define(ty, Def::Param(position), Some(name.clone()));
+        if let Some(params) = &mut self.params {
+            params.take(name.clone());
+        }
         self.function.params.push(Param { value, name, role });
         value
+    }
+
+    /// Adds an argument, called `wanted` or, where that is taken, `wanted.1`, `wanted.2` and so on.
+    pub fn argument(&mut self, wanted: &str, ty: TensorType) -> Value {
+        let function = &self.function;
+        let name = self.params.get_or_insert_with(|| function.param_names()).unused(wanted);
+        self.param(name, ty, ParamRole::Argument)
     }
 
     /// Gives a parameter that nothing has read yet another element type.
@@ -152,10 +168,15 @@ impl<'a> Builder<'a> {
         self.function
     }
 
-    /// Adds the function to the module, unless one of those already is the same in all but its name, which then stands for it.
-    pub fn finish_or(self, those: &[FuncId]) -> FuncId {
+    /// Adds the function to the module under its name among `names`, unless one of those already is the same in all but its name, which
+    /// then stands for it.
+    pub fn finish_or(mut self, those: &[FuncId], names: &mut Names) -> FuncId {
         let same = |id: &&FuncId| self.module.functions[id.index()].is_same(&self.function);
-        those.iter().find(same).copied().unwrap_or_else(|| self.finish())
+        if let Some(known) = those.iter().find(same) {
+            return *known;
+        }
+        self.function.name = names.unused(&self.function.name);
+        self.finish()
     }
 
     /// Adds the function to the module.
@@ -167,9 +188,10 @@ impl<'a> Builder<'a> {
     /// Applies an op and returns all results.
     ///
     /// # Errors
-    /// When the operands do not fit, with the current source position, or the work was cancelled.
+    /// When the operands do not fit, with the current source position, the function becomes too large, or the work was cancelled.
     pub fn emit_all(&mut self, op: impl Into<Op>, args: &[Value]) -> Result<Values> {
         check_cancelled()?;
+        check_size(&self.function.name, self.function.values.len()).map_err(|error| self.locate(error))?;
         let op = op.into();
         let types = {
             let cx = self.infer_cx();

@@ -3,6 +3,7 @@
 use crate::build::Builder;
 use crate::infer::InferCx;
 use crate::registry::Registry;
+use crate::size::check_size;
 use crate::syntax::{FuncId, Function, Inst, Module, Param, Value, Values};
 use crate::ty::Types;
 use halite_support::{Diagnostic, Result, check_cancelled};
@@ -176,18 +177,21 @@ pub fn rewrite_planned<P>(
     mut plan: impl FnMut(InferCx<'_>, &Function) -> Option<P>,
     mut rewrite: impl FnMut(&mut Rewriter<'_>, &Function, P) -> Result<()>,
 ) -> Result<bool> {
-    let mut any = false;
+    let (mut any, mut values) = (false, 0);
     for source in std::mem::take(&mut module.functions) {
         check_cancelled()?;
         let cx = InferCx { functions: &module.functions, registry };
         let Some(plan) = plan(cx, &source) else {
+            values += source.values.len();
             module.functions.push(source);
             continue;
         };
         any = true;
         let mut rewriter = Rewriter::new(module, registry, &source);
         rewrite(&mut rewriter, &source, plan)?;
-        rewriter.finish(&source)?;
+        let made = rewriter.finish(&source)?;
+        values += module.function(made).values.len();
+        check_size(&source.name, values)?;
     }
     Ok(any)
 }

@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::loc::{LocId, LocTable};
 use crate::ops::Op;
 use crate::ty::TensorType;
-use halite_support::{Name, entity};
+use halite_support::{Name, Names, entity};
 use halite_tensor::{Content, Init, Packing, StateSpec};
 use smallvec::SmallVec;
 use std::fmt;
@@ -98,9 +98,14 @@ impl Module {
         self.functions.iter().position(|function| &*function.name == name).map(FuncId::new)
     }
 
+    /// The names of its functions: who adds many keeps them.
+    pub fn names(&self) -> Names {
+        self.functions.iter().map(|function| function.name.clone()).collect()
+    }
+
     /// `wanted`, or `wanted.1`, `wanted.2` and so on when it is taken.
     pub fn unused_name(&self, wanted: &str) -> Name {
-        Name::unused(wanted, |name| self.find(name).is_some())
+        self.names().unused(wanted)
     }
 
     /// The entry: the last function.
@@ -147,11 +152,9 @@ impl Function {
         }
     }
 
-    /// How a parameter stores several tensors of the model: a weight says so, and its state is stored as it is.
-    pub fn packing<'a>(&'a self, param: &'a Param) -> Option<&'a Packing> {
-        let of = param.role.weight_of();
-        let weight = of.and_then(|of| self.params.iter().find(|weight| *weight.name == *of));
-        weight.unwrap_or(param).packing().map(|packing| &**packing)
+    /// The names of its parameters.
+    pub fn param_names(&self) -> Names {
+        self.params.iter().map(|param| param.name.clone()).collect()
     }
 
     /// Types of the parameters.

@@ -9,7 +9,7 @@ mod report;
 mod spans;
 
 use crate::ast::{Call, Causal, Expr, Item, Model};
-use crate::ops::{Callee, MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, settle, too_long};
+use crate::ops::{Callee, Lists, MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, settle, too_long};
 use crate::options::Options;
 use crate::parse::parse;
 use crate::resolve::{Program, resolve};
@@ -115,6 +115,7 @@ struct Elaborator<'r, 'm> {
     global_types: FxHashMap<Global, Vec<TensorType>>,
     frame: Frame,
     functions: FxHashMap<NamedKey, Known>,
+    lists: Lists,
     /// What is called of each: one, whatever names dimensions have.
     callees: FxHashMap<Key, Callee>,
     /// The calls of model functions around the current statement.
@@ -150,6 +151,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             global_types: FxHashMap::default(),
             frame: Frame::default(),
             functions: FxHashMap::default(),
+            lists: Lists::default(),
             callees: FxHashMap::default(),
             calls: Vec::new(),
             names: Names::new(),

@@ -12,6 +12,7 @@ mod factors;
 mod function;
 mod infix;
 mod init;
+mod kind;
 mod names;
 mod place;
 mod report;
@@ -24,9 +25,10 @@ pub use builtins::BuiltinDoc;
 pub(crate) use builtins::{Given, builtin_docs, is_op, name_of_op, op_names, unknown_op};
 pub(crate) use entry::{is_needed, mask_role, unneeded};
 pub(crate) use factors::{Factors, Sizes};
-pub(crate) use function::{Callee, Declared, Kind, Weight, param, settle};
+pub(crate) use function::{Callee, Declared, Weight, settle};
 pub use init::by_fan;
 pub(crate) use init::initial;
+pub(crate) use kind::{Kind, Lists, Named as NamedSizes};
 pub(crate) use names::{Named, Names};
 pub(crate) use place::{Part, Place, Spans};
 pub(crate) use report::{Report, Sums};
@@ -95,6 +97,15 @@ impl<'r> Ops<'r> {
             return Ok(value);
         }
         Err(too_long(format!("the model makes lists of more than {MAX_ITEMS} items in all"), place))
+    }
+
+    /// Counts the items of lists with tensors that are handed to a function: all of them are walked through for each call.
+    pub(crate) fn hand(&mut self, args: &[Value], place: Place<'_>) -> Result<()> {
+        self.items = self.items.saturating_add(args.iter().map(Value::walked).fold(0, usize::saturating_add));
+        if self.items <= MAX_ITEMS {
+            return Ok(());
+        }
+        Err(too_long(format!("the model makes and hands on lists of more than {MAX_ITEMS} items in all"), place))
     }
 
     /// Whether the model has run as many statements as it may.

@@ -1,8 +1,8 @@
 //! The parameters of a computation.
 
 use halite_hlo::graph::{Computation, Graph};
-use halite_support::Name;
-use rustc_hash::{FxHashMap, FxHashSet};
+use halite_support::{Name, Names};
+use rustc_hash::FxHashMap;
 
 /// The parameters in the order of their numbers.
 pub(crate) fn numbered(graph: &Graph, computation: &Computation) -> Vec<usize> {
@@ -16,18 +16,13 @@ pub(crate) fn named(graph: &Graph, computation: &Computation) -> Vec<(usize, Vec
     let parameters = numbered(graph, computation);
     let mut called: FxHashMap<&str, usize> = FxHashMap::default();
     parameters.iter().for_each(|&at| *called.entry(scope(graph, at)).or_default() += 1);
-    let mut taken = FxHashSet::default();
-    let mut unused = |wanted: &str| {
-        let name = Name::unused(wanted, |name| taken.contains(name));
-        taken.insert(name.clone());
-        name
-    };
+    let mut taken = Names::default();
     let mut named = |at: usize| {
         let name = Some(scope(graph, at)).filter(|name| !name.is_empty() && called[name] == 1);
         let name = name.unwrap_or(&graph.inst(at).name);
         let names = match graph.shape(at).map_or(1, |shape| shape.arrays().len()) {
-            1 => vec![unused(name)],
-            count => (0..count).map(|number| unused(&format!("{name}.{number}"))).collect(),
+            1 => vec![taken.unused(name)],
+            count => (0..count).map(|number| taken.unused(&format!("{name}.{number}"))).collect(),
         };
         (at, names)
     };

@@ -2,6 +2,7 @@
 
 use crate::schema::{Field, Kind};
 use crate::{table, words};
+use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -13,6 +14,26 @@ pub struct Accumulate {
     pub steps: u32,
     /// How it is compiled; `None` leaves it to the compiler.
     pub form: Option<Form>,
+}
+
+impl Accumulate {
+    /// The most batches of an update that one program goes through: it has instructions of its own for each.
+    pub const MAX_IN_ONE: u64 = 1 << 14;
+
+    /// Holds the batches of an update to what one program goes through.
+    ///
+    /// # Errors
+    /// [`RECIPE_RANGE`](codes::RECIPE_RANGE) when there are more.
+    pub fn check_in_one(steps: u64) -> Result<()> {
+        if steps <= Self::MAX_IN_ONE {
+            return Ok(());
+        }
+        let message =
+            format!("`accumulate` is {steps}, and one program goes through at most {} batches", Self::MAX_IN_ONE);
+        Err(Diagnostic::error(codes::RECIPE_RANGE, message)
+            .key("accumulate")
+            .help(format!("have two programs accumulate: `accumulate = {{ steps = {steps}, form = \"two\" }}`")))
+    }
 }
 
 words! {

@@ -11,17 +11,6 @@ use std::sync::Arc;
 pub struct Name(Arc<str>);
 
 impl Name {
-    /// `wanted`, or `wanted.1`, `wanted.2` and so on: the first that is not taken.
-    pub fn unused(wanted: &str, is_taken: impl Fn(&str) -> bool) -> Self {
-        let mut name = wanted.to_owned();
-        let mut number = 0;
-        while is_taken(&name) {
-            number += 1;
-            name = format!("{wanted}.{number}");
-        }
-        name.into()
-    }
-
     /// Checks the name of something from outside, such as `"pass"`: an ASCII letter, then ASCII letters, digits and `marks`.
     /// Pipelines, patterns, models and files name things, so that one with a comma or a slash could not be named, or would
     /// name something else.

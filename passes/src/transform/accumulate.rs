@@ -6,7 +6,7 @@ use halite_ir::{
     Builder, FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, Registry, ResultRole, TensorType, Value,
     Values,
 };
-use halite_recipe::Recipe;
+use halite_recipe::{Accumulate as Steps, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
 
 /// The name of the pass.
@@ -53,6 +53,7 @@ impl Pass for Accumulate {
         if steps == 1 {
             return Ok(Changed::No);
         }
+        Steps::check_in_one(steps as u64)?;
         check_rounding(recipe)?;
         let (b, results) = Builder::on_entry(module, cx.registry)?;
         check(b.function())?;

@@ -8,10 +8,9 @@ use crate::transform::scalar_state::scalar_state;
 use crate::transform::streams::stream_keys;
 use halite_ir::ops::{Or, ShiftLeft};
 use halite_ir::{
-    Attr, Composite, Function, InferCx, Inst, Module, Op, ParamRole, Phase, Rewriter, TensorType, Value, Values,
-    rewrite_planned,
+    Attr, Composite, Function, InferCx, Inst, Module, Op, Phase, Rewriter, TensorType, Value, Values, rewrite_planned,
 };
-use halite_support::{Diagnostic, Name, Result};
+use halite_support::{Diagnostic, Result};
 use halite_tensor::{DType, HostTensor, STEP, StateSpec};
 use rustc_hash::FxHashMap;
 use sites::{counts, streams};
@@ -100,12 +99,8 @@ impl Bits {
     }
 
     fn of_callee(b: &mut Rewriter<'_>, count: usize) -> Self {
-        let mut param = |name, ty| {
-            let name = Name::unused(name, |name| b.function().params.iter().any(|param| *param.name == *name));
-            b.param(name, ty, ParamRole::Argument)
-        };
-        let draw = param("draw", TensorType::scalar(DType::S32));
-        Self { draw, words: param("dropout_words", TensorType::new(DType::U32, [count])) }
+        let draw = b.argument("draw", TensorType::scalar(DType::S32));
+        Self { draw, words: b.argument("dropout_words", TensorType::new(DType::U32, [count])) }
     }
 
     /// The words of `count` streams from `start`.

@@ -47,7 +47,7 @@ impl Pass for TakeRank {
         let mut at = 0..reads.len();
         let plan = |_: InferCx<'_>, _: &Function| at.next().filter(|&at| reads[at]);
         rewrite_planned(module, cx.registry, plan, |b, source, at| {
-            let name = Name::unused(RANKS, |name| source.params.iter().any(|param| *param.name == *name));
+            let name = source.param_names().unused(RANKS);
             let rank = if at == entry { told(b, name, &mesh)? } else { passed(b, name) };
             source.insts.iter().try_for_each(|inst| rewrite(b, source, inst, (rank, &reads)))
         })?;

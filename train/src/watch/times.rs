@@ -1,5 +1,6 @@
 //! How long updates took.
 
+use crate::lines::lines;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -44,7 +45,7 @@ impl TimeRecord {
 pub struct Times(Vec<TimeRecord>);
 
 impl Times {
-    /// Reads JSON lines back, `path` being where they come from, up to an update.
+    /// Reads JSON lines back, `path` being where they come from, up to an update. A last line that is cut off is left out.
     ///
     /// # Errors
     /// When a line is no such record.
@@ -55,7 +56,8 @@ impl Times {
                 Diagnostic::error(codes::FILE, message).help("choose another folder with `-o`")
             })
         };
-        let records = text.lines().enumerate().map(read).collect::<Result<Vec<TimeRecord>>>()?;
+        let ended = text.rfind('\n').map_or(0, |end| end + 1);
+        let records = text[..ended].lines().enumerate().map(read).collect::<Result<Vec<TimeRecord>>>()?;
         let mut times = Self(records);
         times.truncate(step);
         Ok(times)
@@ -66,8 +68,7 @@ impl Times {
     /// # Errors
     /// None that finite numbers give.
     pub fn to_json_lines(&self) -> Result<String> {
-        let line = |record| serde_json::to_string(record).map(|line| line + "\n");
-        self.0.iter().map(line).collect::<serde_json::Result<_>>().map_err(|error| Diagnostic::bug(error.to_string()))
+        lines(self.0.iter())
     }
 
     /// The records in order.
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!(Times::parse(&text, Path::new("t"), 3).unwrap(), times);
         assert_eq!(Times::parse(&text, Path::new("t"), 2).unwrap().records(), &[record(1), record(2)]);
         assert_eq!(record(1).tokens_per_second(), 160.0);
-        let error = Times::parse("{}", Path::new("t"), 3).unwrap_err();
+        let error = Times::parse("{}\n", Path::new("t"), 3).unwrap_err();
         assert!(error.message().starts_with("line 1 of `t` is no time of an update: "), "{error}");
     }
 }

@@ -1,10 +1,10 @@
 //! What the manifest says of a module.
 
 use super::ranges::Ranges;
-use crate::{flops, inspect, packed};
-use halite_bundle::{Buffer, BufferRole, ModuleEntry, ModuleRole, Port, PortRole, Statistics, sha256};
+use crate::{flops, inspect};
+use halite_bundle::{Buffer, BufferRole, ModuleEntry, ModuleRole, Port, PortRole, Statistics, model_elements, sha256};
 use halite_hlo::graph::Graph;
-use halite_ir::{FuncResult, Function, Layout, Module, Param, ParamRole, ResultRole, TensorType, aliases};
+use halite_ir::{FuncResult, Function, Layout, Module, NamedParams, Param, ParamRole, ResultRole, TensorType, aliases};
 use halite_recipe::{MeshAxis, Recipe};
 use halite_support::Diagnostic;
 use halite_tensor::{Mesh, Sharding};
@@ -79,10 +79,11 @@ pub(super) fn micro_batches(built: &Function, laid: Laid<'_>) -> usize {
 
 /// The buffers that a module reads, which takes so many micro-batches at a time.
 pub(super) fn buffers(laid: Laid<'_>, micro_batches: usize) -> Vec<Buffer> {
-    laid.entry.params.iter().map(|param| buffer(laid, param, micro_batches)).collect()
+    let named = NamedParams::of(laid.entry);
+    laid.entry.params.iter().map(|param| buffer(laid, &named, param, micro_batches)).collect()
 }
 
-fn buffer(laid: Laid<'_>, param: &Param, micro_batches: usize) -> Buffer {
+fn buffer(laid: Laid<'_>, named: &NamedParams<'_>, param: &Param, micro_batches: usize) -> Buffer {
     let role = match &param.role {
         ParamRole::Argument | ParamRole::Batch => BufferRole::Batch(None),
         ParamRole::Known(content) => BufferRole::Batch(Some(*content)),
@@ -94,7 +95,7 @@ fn buffer(laid: Laid<'_>, param: &Param, micro_batches: usize) -> Buffer {
     if let (ParamRole::Batch, Some(first)) = (&param.role, shape.first_mut()) {
         *first /= micro_batches;
     }
-    let (packing, sharding) = (laid.entry.packing(param).cloned(), sharding.cloned());
+    let (packing, sharding) = (named.packing(param).cloned(), sharding.cloned());
     Buffer { name: param.name.to_string(), dtype: ty.dtype(), shape, role, packing, sharding }
 }
 
@@ -112,7 +113,7 @@ pub(super) fn figures(ir: &Module, laid: Laid<'_>, hlo: &Graph) -> Result<Figure
     let weights = laid.entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
     let ranks = laid.layout.map_or(1, |layout| layout.mesh.num_ranks() as u64);
     let elements = |param: &Param| match param.packing() {
-        Some(_) => packed::elements(laid.entry, param),
+        Some(packing) => model_elements(packing),
         None => laid.param(param).0.shape().num_elements() as u64,
     };
     Ok(Figures {

@@ -4,7 +4,7 @@ use crate::compile::for_role;
 use crate::session::Session;
 use crate::source::Source;
 use halite_bundle::{Manifest, ModuleRole};
-use halite_ir::{Function, Inst, Module, Op, OpClass, ParamRole, Registry};
+use halite_ir::{Function, Inst, Module, NamedParams, Op, OpClass, ParamRole, Registry};
 use halite_passes::{Pipeline, PrecisionUse, Runner, RunnerOptions, Stage, family, precision_uses};
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::{DType, Packing, Part};
@@ -121,6 +121,7 @@ fn up_to_check(pipeline: Pipeline) -> Pipeline {
 /// When the module has no function, or a composite cannot be decomposed.
 pub fn summarize(module: &Module, registry: &Registry) -> halite_support::Result<PrecisionSummary> {
     let entry = module.entry().ok_or_else(|| Diagnostic::bug("a verified module without functions"))?;
+    let named = NamedParams::of(entry);
     let mut summary = state(entry.params.iter().flat_map(|param| {
         let (slot, weight) = match &param.role {
             ParamRole::Weight(_) => ("weight", Some(&*param.name)),
@@ -128,7 +129,7 @@ pub fn summarize(module: &Module, registry: &Registry) -> halite_support::Result
             ParamRole::Argument | ParamRole::Batch | ParamRole::Known(_) => ("batch", None),
         };
         let ty = entry.ty(param.value);
-        let of = |weight| pieces(slot, weight, ty.dtype(), ty.shape(), entry.packing(param));
+        let of = |weight| pieces(slot, weight, ty.dtype(), ty.shape(), named.packing(param));
         weight.map(of).unwrap_or_default()
     }));
     let mut rows: IndexMap<OpRow, u64> = IndexMap::new();

@@ -12,7 +12,7 @@ mod tests;
 use super::outputs::{Output, Outputs};
 use super::{ChoiceCounts, VerifyRow};
 use halite_ir::{Function, Inst, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, Values};
-use halite_support::{Diagnostic, Name, Result};
+use halite_support::{Diagnostic, Name, Names, Result};
 use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
 use indexmap::IndexMap;
@@ -183,9 +183,8 @@ fn kind(inst: &Inst) -> Option<(Kind, usize)> {
 /// What the names of choices start with: no name of the entry does.
 fn prefix(entry: &Function) -> Name {
     let names = || entry.params.iter().map(|param| &param.name).chain(entry.results.iter().map(|result| &result.name));
-    let is_taken =
-        |wanted: &str| names().any(|name| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.')));
-    Name::unused("choice", is_taken)
+    let prefixes = names().flat_map(|name| name.match_indices('.').map(|(at, _)| Name::from(&name[..at])));
+    prefixes.collect::<Names>().unused("choice")
 }
 
 impl Kind {

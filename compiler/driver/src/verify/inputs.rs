@@ -3,7 +3,7 @@
 use crate::compile::ranges::Ranges;
 use crate::source::Source;
 use halite_bundle::{Stream, part_names};
-use halite_ir::{Function, Param, ParamRole};
+use halite_ir::{Function, NamedParams, Param, ParamRole, TensorType};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Init, Shape, StateSpec};
 
@@ -28,10 +28,11 @@ const SIGNED: &str = "m";
 /// # Errors
 /// A bug when tensors do not fit into the parameter that stores them.
 pub(super) fn inputs(entry: &Function, source: &Source, ranges: &Ranges, seed: u64) -> Result<Vec<HostTensor>> {
+    let named = NamedParams::of(entry);
     let input = |param: &Param| {
         let ty = entry.ty(param.value);
         if ty.dtype().is_float() {
-            return reals(entry, param, seed);
+            return reals(&named, param, entry.ty(param.value), seed);
         }
         let stream = Stream::new(seed, &param.name);
         if let ParamRole::Known(content) = param.role {
@@ -71,27 +72,24 @@ fn document(stream: Stream, row: usize, position: usize, length: usize) -> i128 
 }
 
 /// The tensor of a parameter of reals.
-fn reals(entry: &Function, param: &Param, seed: u64) -> Result<HostTensor> {
-    let ty = entry.ty(param.value);
-    let Param { name, role, .. } = starts_as(entry, param).unwrap_or(param);
+fn reals(named: &NamedParams<'_>, param: &Param, ty: &TensorType, seed: u64) -> Result<HostTensor> {
+    let Param { name, role, .. } = starts_as(named, param).unwrap_or(param);
     let tensor = |name: &str, shape: &[usize]| {
         let (shape, stream) = (Shape::from(shape), Stream::new(seed, name));
         let row = shape.last().copied().unwrap_or(1);
         let values = (0..shape.num_elements()).map(|index| f64::from(real(role, row, stream, index as u64) as f32));
         HostTensor::from_f64s(ty.dtype(), shape.clone(), values)
     };
-    let Some(packing) = entry.packing(param) else { return Ok(tensor(name, ty.shape())) };
+    let Some(packing) = named.packing(param) else { return Ok(tensor(name, ty.shape())) };
     let names = part_names(packing, name, role.weight_of());
     let parts: Vec<_> = names.iter().zip(&packing.parts).map(|(name, part)| tensor(name, &part.shape)).collect();
     packing.pack(&parts.iter().collect::<Vec<_>>()).map_err(|error| error.into_bug("inputs of verification"))
 }
 
 /// The weight that state starts as; both start from one value.
-fn starts_as<'a>(entry: &'a Function, param: &Param) -> Option<&'a Param> {
+fn starts_as<'a>(named: &NamedParams<'a>, param: &Param) -> Option<&'a Param> {
     match &param.role {
-        ParamRole::State(StateSpec { of, init: Init::Weight, .. }) => {
-            entry.params.iter().find(|weight| Some(&weight.name) == of.as_ref())
-        }
+        ParamRole::State(StateSpec { of, init: Init::Weight, .. }) => of.as_deref().and_then(|of| named.get(of)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use crate::verify::choices::{Form, with_choices};
 use crate::verify::inputs;
 use crate::verify::outputs::{Output, Outputs};
 use halite_bundle::{ModuleRole, link_decompositions, part_names};
-use halite_ir::{FuncResult, Function, Layout, ResultRole};
+use halite_ir::{FuncResult, Function, Layout, NamedParams, ResultRole};
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
 use halite_recipe::ConfigValue;
 use halite_runtime::{Executable, Executor, evaluate_replicas};
@@ -153,17 +153,17 @@ impl Program {
         &self,
         result: &FuncResult,
         written: HostTensor,
-        inputs: &[HostTensor],
+        (named, inputs): (&NamedParams<'_>, &[HostTensor]),
     ) -> halite_support::Result<Vec<(String, Output)>> {
         let replaced = match &result.role {
-            ResultRole::State(name) => self.entry.params.iter().position(|param| param.name == *name),
+            ResultRole::State(name) => named.position(name),
             _ => None,
         };
         let Some(position) = replaced else {
             return Ok(vec![(result.name.to_string(), Output::new(written, None))]);
         };
         let (param, old) = (&self.entry.params[position], &inputs[position]);
-        let Some(packing) = self.entry.packing(param) else {
+        let Some(packing) = named.packing(param) else {
             return Ok(vec![(result.name.to_string(), Output::new(written, Some(old)))]);
         };
         let unpack = |tensor| packing.unpack(tensor).map_err(|error| error.into_bug("verification"));
@@ -198,9 +198,9 @@ impl Loaded {
             }
         }
         let results = self.program.evaluate(executor, self.executable.as_ref(), &inputs)?;
-        let mut outputs = IndexMap::new();
+        let (named, mut outputs) = (NamedParams::of(&self.program.entry), IndexMap::new());
         for (result, written) in self.program.entry.results.iter().zip(results) {
-            outputs.extend(self.program.outputs(result, written, &inputs)?);
+            outputs.extend(self.program.outputs(result, written, (&named, &inputs))?);
         }
         Ok(outputs)
     }

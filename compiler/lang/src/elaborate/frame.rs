@@ -2,7 +2,7 @@
 
 use super::{Declaration, Elaborator, Eval, Global, Locals, Reported};
 use crate::ast::{Call, Function};
-use crate::ops::{Callee, Declared, Kind, Named, Report, Sizes, Value, Weight};
+use crate::ops::{Callee, Declared, Kind, Named, NamedSizes, Place, Report, Sizes, Value, Weight};
 use crate::resolve::Callable;
 use halite_ir::{Builder, Draft, TensorType, Value as Tensor};
 use halite_support::{Name, Span};
@@ -31,7 +31,7 @@ pub(super) struct Frame {
 pub(super) type Key = (Span, Vec<Kind>);
 
 /// The same with what these are products of, on which the names of dimensions depend.
-pub(super) type NamedKey = (Key, Vec<Sizes>);
+pub(super) type NamedKey = (Key, Vec<NamedSizes>);
 
 /// What is made of a function; `Err` where something in it was reported.
 pub(super) type Known = Eval<Rc<Written>>;
@@ -95,16 +95,23 @@ impl Elaborator<'_, '_> {
         self.calls.push(span);
         let results = match args {
             Err(Reported) => self.body(function, &mut locals),
-            Ok(args) => self.written(function, &args).and_then(|written| self.place(&written, &args, span)),
+            Ok(args) => self.handed_to(function, &args, span),
         };
         self.calls.pop();
         results
     }
 
+    fn handed_to(&mut self, function: &Function, args: &[Value], span: Span) -> Eval<Vec<Value>> {
+        let counted = self.ops.hand(args, Place::whole(&span));
+        self.check(counted)?;
+        let written = self.written(function, args)?;
+        self.place(&written, args, span)
+    }
+
     /// The function for arguments of these kinds.
     fn written(&mut self, function: &Function, args: &[Value]) -> Known {
-        let kinds = args.iter().map(|arg| Kind::of(arg, &self.ops.b)).collect();
-        let sizes = args.iter().flat_map(|arg| self.ops.sizes.all_of(arg)).collect();
+        let kinds = self.lists.kinds(args, &self.ops.b);
+        let sizes = self.lists.sizes(args, &self.ops.sizes, &self.ops.b);
         let key = ((function.name.span, kinds), sizes);
         if let Some(known) = self.functions.get(&key) {
             return known.clone();

@@ -1,7 +1,7 @@
 //! The entry of a model: its weights, its results, and what reaches the loss.
 
 use super::factors::dim_names;
-use super::{Ops, Place, Sums, Value, Weight, param};
+use super::{Ops, Place, Sums, Value, Weight};
 use halite_ir::{Builder, FuncResult, Function, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::Content;
@@ -17,7 +17,7 @@ impl Ops<'_> {
         let info = || WeightInfo { dims: dim_names(ty, sizes), frozen: !is_trained, ..WeightInfo::new(*init) };
         let value = match is_entry {
             true => self.b.param(name.clone(), ty.clone(), ParamRole::Weight(info())),
-            false => param(&mut self.b, name, ty.clone()),
+            false => self.b.argument(name, ty.clone()),
         };
         self.sizes.know(value, sizes);
         value

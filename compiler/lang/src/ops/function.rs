@@ -1,47 +1,14 @@
 //! Functions of a model: written once for arguments of one kind, then called.
 
 use super::{Sizes, Value};
-use halite_ir::{
-    Builder, Draft, FuncId, Function, Module, Op, ParamRole, Registry, TensorType, Value as Tensor, Values,
-};
+use halite_ir::{Builder, Draft, FuncId, Function, Module, Op, Registry, TensorType, Value as Tensor, Values};
 use halite_support::{Name, Result};
-use halite_tensor::{DType, Init};
+use halite_tensor::Init;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Functions of fewer instructions are written in the place of their calls, where passes see them with what surrounds them.
 const MIN_INSTS: usize = 16;
-
-/// What a function depends on in an argument: the number or word that it is, the type of a tensor.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Kind {
-    Int(i64),
-    Real(u64),
-    Bool(bool),
-    Text(Name),
-    Type(DType),
-    List(Vec<Kind>),
-    Tensor(TensorType),
-    Function(Name, usize),
-    Absent(Name),
-}
-
-impl Kind {
-    /// That of a value of the function being built.
-    pub(crate) fn of(value: &Value, b: &Builder<'_>) -> Self {
-        match value {
-            Value::Int(value, _) => Self::Int(*value),
-            Value::Real(value) => Self::Real(value.to_bits()),
-            Value::Bool(value) => Self::Bool(*value),
-            Value::Text(text) => Self::Text(text.clone()),
-            Value::Type(dtype) => Self::Type(*dtype),
-            Value::List(list) => Self::List(list.items.iter().map(|item| Self::of(item, b)).collect()),
-            Value::Tensor(tensor) => Self::Tensor(b.ty(*tensor).clone()),
-            Value::Function(name, home) => Self::Function(name.clone(), *home),
-            Value::Absent(name) => Self::Absent(name.clone()),
-        }
-    }
-}
 
 /// A weight as a model declares it.
 #[derive(Clone, Debug)]
@@ -108,7 +75,7 @@ impl Value {
     pub(crate) fn tensors(&self, into: &mut Vec<Tensor>) {
         match self {
             Value::Tensor(tensor) => into.push(*tensor),
-            Value::List(list) => list.items.iter().for_each(|item| item.tensors(into)),
+            Value::List(list) if list.tensors > 0 => list.items.iter().for_each(|item| item.tensors(into)),
             _ => {}
         }
     }
@@ -117,7 +84,7 @@ impl Value {
     pub(crate) fn with_tensors(&self, next: &mut impl FnMut() -> Option<Tensor>) -> Option<Self> {
         match self {
             Value::Tensor(_) => next().map(Value::Tensor),
-            Value::List(list) => {
+            Value::List(list) if list.tensors > 0 => {
                 let items: Option<Vec<_>> = list.items.iter().map(|item| item.with_tensors(next)).collect();
                 Value::list(items?)
             }
@@ -132,14 +99,8 @@ impl Value {
         types: &mut impl Iterator<Item = TensorType>,
         b: &mut Builder<'_>,
     ) -> Option<Self> {
-        self.with_tensors(&mut || types.next().map(|ty| param(b, name, ty)))
+        self.with_tensors(&mut || types.next().map(|ty| b.argument(name, ty)))
     }
-}
-
-/// Adds a parameter to a function that is called.
-pub(crate) fn param(b: &mut Builder<'_>, name: &Name, ty: TensorType) -> Tensor {
-    let name = Name::unused(name, |name| b.function().params.iter().any(|param| *param.name == *name));
-    b.param(name, ty, ParamRole::Argument)
 }
 
 /// Writes functions that are called from one place there, which leaves those that several calls share, and names these apart.

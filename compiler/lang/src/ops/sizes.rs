@@ -21,16 +21,6 @@ impl KnownSizes {
         self.0.get(&tensor).and_then(|sizes| sizes.get(dim)).cloned().unwrap_or_default()
     }
 
-    /// Those of the numbers and tensors in a value, in order.
-    pub(crate) fn all_of(&self, value: &Value) -> Vec<Sizes> {
-        match value {
-            Value::Int(..) => vec![value.sizes()],
-            Value::Tensor(tensor) => vec![self.of(*tensor)],
-            Value::List(list) => list.items.iter().flat_map(|item| self.all_of(item)).collect(),
-            _ => Vec::new(),
-        }
-    }
-
     /// Notes those of the tensors in values, in order.
     pub(crate) fn know_all(&mut self, values: &[Value], sizes: &[Sizes]) {
         let mut tensors = Vec::new();

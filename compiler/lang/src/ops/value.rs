@@ -36,14 +36,37 @@ pub(crate) struct List {
     pub(crate) items: Vec<Value>,
     /// How deep lists nest, this one included.
     depth: usize,
+    /// How many tensors are in it, those of its lists included.
+    pub(super) tensors: usize,
+    /// How many items are in it likewise.
+    total: usize,
 }
 
 impl Value {
     /// A list; `None` when lists would nest too deep.
     pub(crate) fn list(items: Vec<Value>) -> Option<Self> {
-        let depth = |item: &Value| if let Value::List(list) = item { list.depth } else { 0 };
-        let depth = 1 + items.iter().map(depth).max().unwrap_or(0);
-        (depth <= MAX_LIST_DEPTH).then(|| Value::List(Arc::new(List { items, depth })))
+        let (mut depth, mut tensors, mut total) = (0, 0_usize, 0_usize);
+        for item in &items {
+            let (inner, own, all) = match item {
+                Value::List(list) => (list.depth, list.tensors, list.total),
+                Value::Tensor(_) => (0, 1, 1),
+                _ => (0, 0, 1),
+            };
+            (depth, tensors, total) = (depth.max(inner), tensors.saturating_add(own), total.saturating_add(all));
+        }
+        depth += 1;
+        (depth <= MAX_LIST_DEPTH).then(|| Value::List(Arc::new(List { items, depth, tensors, total })))
+    }
+
+    /// The items that whoever looks for the tensors of a value walks through: none where there are no tensors.
+    pub(crate) fn walked(&self) -> usize {
+        if let Value::List(list) = self
+            && list.tensors > 0
+        {
+            list.total
+        } else {
+            0
+        }
     }
 
     /// A whole number that is no product.

@@ -3,6 +3,7 @@
 use crate::{Parallel, Places, Recipe};
 use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, Diagnostics, codes};
+use std::collections::BTreeSet;
 
 pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics) {
     let at_key = |error: Diagnostic, label: &str| {
@@ -19,7 +20,8 @@ pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics
 
 /// A dimension that stands in a list twice.
 fn twice(names: &[String]) -> Option<Diagnostic> {
-    let at = (0..names.len()).find(|&at| names[..at].contains(&names[at]))?;
+    let mut seen = BTreeSet::new();
+    let at = names.iter().position(|name| !seen.insert(name))?;
     let message = format!("`parallel.shard.tensor` has `{}` twice", names[at]);
     let error = Diagnostic::error(codes::RECIPE_CLASH, message).key(format!("parallel.shard.tensor.{at}"));
     Some(error.help("remove one of the two"))

@@ -29,6 +29,12 @@ impl Moments {
         Self::from_second(values.iter().sum::<f64>() / count, values.iter().map(|x| x * x).sum::<f64>() / count)
     }
 
+    /// Those of 0, 1, 2, .. below `count`.
+    pub(super) fn of_range(count: usize) -> Self {
+        let count = count.max(1) as f64;
+        Self { mean: (count - 1.0) / 2.0, var: (count * count - 1.0) / 12.0 }
+    }
+
     /// The mean of the square.
     pub(super) fn second(self) -> f64 {
         self.var + self.mean * self.mean

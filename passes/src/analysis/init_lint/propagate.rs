@@ -54,6 +54,7 @@ impl Estimate<'_> {
         let size = |at: usize, dim: usize| function.ty(inst.args[at]).shape()[dim];
         let moments = match &inst.op {
             Op::Constant(constant) => Moments::of(&constant.value),
+            Op::Iota(iota) => Some(Moments::of_range(iota.ty.shape()[iota.dim])),
             Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Slice(_) => of(0),
             Op::Take(_) | Op::DynamicSlice(_) | Op::Reverse(_) => of(0),
             Op::OptimizationBarrier(_) => return Ok(inst.args.iter().map(|arg| all[arg.index()]).collect()),
@@ -193,7 +194,10 @@ fn is_elementwise(infer: &InferCx<'_>, op: &Op, function: &Function, inst: &Inst
     let types: Vec<&TensorType> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
     let floats = types.iter().all(|ty| ty.dtype().is_float());
     let Ok(results) = op.def().infer(infer, &types) else { return false };
-    floats && results.len() == 1 && op.def().dims(&types, &results) == FactorMap::elementwise(&types, &results)
+    floats
+        && !types.is_empty()
+        && results.len() == 1
+        && op.def().dims(&types, &results) == FactorMap::elementwise(&types, &results)
 }
 
 /// The same of a composite, which does not say so: operands and results have one shape, and its policy is that of

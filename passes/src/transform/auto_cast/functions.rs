@@ -5,7 +5,7 @@ use super::caster::{Caster, Place, Site};
 use super::overrides::Overrides;
 use super::wants::{AllReaders, Readers, outside};
 use halite_ir::{Builder, FuncId, Function, InferCx, Module, Op, Registry, Rewriter};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Names, Result, codes};
 use rustc_hash::FxHashMap;
 
 /// How deep calls may nest: a callee is rewritten while its caller is.
@@ -21,6 +21,8 @@ pub(super) struct Functions<'a> {
     versions: FxHashMap<FuncId, Vec<FuncId>>,
     /// The decompositions of kernels, which stay as they are.
     kept: FxHashMap<FuncId, FuncId>,
+    /// The names of functions of after.
+    names: Names,
 }
 
 /// Rewrites the functions of a module: those that nothing calls, and what these call once for each context.
@@ -33,10 +35,12 @@ pub(super) fn cast(module: &mut Module, registry: &Registry, overrides: &Overrid
     let cx = InferCx { functions: &old, registry };
     let readers = AllReaders::new(cx);
     let (made, versions, kept) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
-    let mut all = Functions { old: &old, overrides, readers, made, versions, kept };
-    let kept = kept_functions(&old);
+    let is_kept = kept_functions(&old);
+    let named = old.iter().enumerate().filter(|(index, _)| is_kept[*index] || !called[*index]);
+    let names = named.map(|(_, function)| function.name.clone()).collect();
+    let mut all = Functions { old: &old, overrides, readers, made, versions, kept, names };
     for (index, function) in old.iter().enumerate() {
-        if kept[index] {
+        if is_kept[index] {
             all.keep(module, registry, FuncId::new(index))?;
         } else if !called[index] {
             all.root(module, registry, function, index + 1 == old.len())?;
@@ -118,15 +122,13 @@ impl Callees for Functions<'_> {
         let mut readers = Readers::clone(&readers);
         let params = source.params.iter().zip(&context.args);
         params.for_each(|(param, arg)| readers.set(param.value, arg.readers));
-        let name = b.module().unused_name(&source.name);
         let mut rewriter = Rewriter::nested(b, source);
-        rewriter.rename(name);
         let place = Place::Callee(context.args.clone());
         let site = Site { place, scope: context.scope.clone(), readers };
         let results = Caster::new(&mut rewriter, source, self.overrides, self, site).run()?;
         rewriter.copy_results(source)?;
         let versions = self.versions.entry(context.callee).or_default();
-        let id = rewriter.into_builder().finish_or(versions);
+        let id = rewriter.into_builder().finish_or(versions, &mut self.names);
         if !versions.contains(&id) {
             versions.push(id);
         }

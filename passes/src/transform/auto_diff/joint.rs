@@ -6,14 +6,13 @@ use super::primal::copy_primal;
 use super::reverse::Reverse;
 use halite_ir::{Function, Module, ParamRole, Registry, ResultRole, Rewriter, Value};
 use halite_support::{Name, Result};
-use rustc_hash::FxHashSet;
 
 /// Makes the functions of all derivatives.
 ///
 /// # Errors
 /// When something in them has no gradient.
 pub(super) fn pairs(module: &mut Module, registry: &Registry, plan: &Plan) -> Result<Pairs> {
-    let mut taken: FxHashSet<Name> = module.functions.iter().map(|function| function.name.clone()).collect();
+    let mut names = module.names();
     let count = plan.derivatives.len();
     let mut pairs = Pairs::new(count);
     // Callees stand before callers, whose derivatives call theirs.
@@ -24,8 +23,7 @@ pub(super) fn pairs(module: &mut Module, registry: &Registry, plan: &Plan) -> Re
         let source = module.function(derivative.callee).clone();
         let mut joint = Joint::make(module, registry, &source, derivative, plan.calls_of(number), &pairs)?;
         for (suffix, name) in [("forward", &mut joint.forward), ("backward", &mut joint.backward)] {
-            *name = Name::unused(&format!("{}_{suffix}", source.name), |name| taken.contains(name));
-            taken.insert(name.clone());
+            *name = names.unused(&format!("{}_{suffix}", source.name));
         }
         let pair = joint.split(module, registry, derivative)?;
         pairs.made(number, pair);
@@ -61,9 +59,7 @@ impl Joint {
         let mut seeds = Vec::new();
         for (index, result) in source.results.iter().enumerate().filter(|(index, _)| derivative.present[*index]) {
             let name = if result.name.is_empty() { index.to_string() } else { result.name.to_string() };
-            let name =
-                Name::unused(&format!("ct.{name}"), |name| b.function().params.iter().any(|own| *own.name == *name));
-            let ct = b.param(name, source.ty(result.value).clone(), ParamRole::Argument);
+            let ct = b.argument(&format!("ct.{name}"), source.ty(result.value).clone());
             seeds.push((b.value(result.value)?, ct));
         }
         let wanted = source.params.iter().zip(&derivative.wanted).filter(|(_, wanted)| **wanted);
@@ -115,13 +111,11 @@ impl Joint {
         let mut b = Rewriter::without_params(module, registry, joint);
         b.rename(self.backward.clone());
         args.iter().for_each(|&at| b.copy_param(joint, &joint.params[at]));
+        let mut names = joint.param_names();
         for &residual in &residuals {
             let data = &joint.values[residual.index()];
             let wanted = data.hint.as_deref().unwrap_or("residual");
-            let name = Name::unused(wanted, |name| {
-                joint.params.iter().chain(&b.function().params).any(|own| *own.name == *name)
-            });
-            let value = b.param(name, data.ty.clone(), ParamRole::Argument);
+            let value = b.param(names.unused(wanted), data.ty.clone(), ParamRole::Argument);
             b.replace(residual, value);
         }
         joint.params[self.args..].iter().for_each(|param| b.copy_param(joint, param));

@@ -13,10 +13,10 @@ use crate::framework::pattern::matches_pattern;
 use crate::framework::remark::Remark;
 use halite_ir::{Def, FuncId, Function, Module, Op, Param, ParamRole, TensorType, Value, WeightInfo};
 use halite_recipe::Precision;
-use halite_support::{Name, Result};
+use halite_support::{Name, Names, Result};
 use halite_tensor::{DType, Packing, Part};
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
 /// What becomes of a function.
@@ -102,7 +102,7 @@ struct Planner<'a> {
     cx: &'a PassCx<'a>,
     precision: Option<&'a Precision>,
     sharing: Sharing<'a>,
-    taken: FxHashSet<Name>,
+    taken: Names,
     plan: Plan,
 }
 
@@ -203,8 +203,7 @@ impl Planner<'_> {
         };
         let packing = Packing { ranks: self.sharing.ranks(), parts: params.iter().map(part).collect() };
         let names: Vec<_> = packing.parts.iter().map(|part| &*part.name).collect();
-        let name = Name::unused(&merged(&names), |name| self.taken.contains(name));
-        self.taken.insert(name.clone());
+        let name = self.taken.unused(&merged(&names));
         let first = &self.function.params[params[0].0];
         let ty = self.function.ty(first.value).with_shape(packing.shape()?);
         let packing = Arc::new(packing);

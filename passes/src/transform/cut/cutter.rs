@@ -12,7 +12,7 @@ use crate::framework::pass::{Changed, Pass, PassCx};
 use crate::transform::{cse::Cse, dce::Dce, fold_constant::FoldConstant, simplify::Simplify};
 use halite_ir::{FuncId, Function, InferCx, Module, Op, ParamRole, Value, Values, function_flops, inst_cost};
 use halite_recipe::Calls;
-use halite_support::{Name, Result};
+use halite_support::{Name, Names, Result};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -31,6 +31,8 @@ pub(super) struct Cutter<'a> {
     made: IndexMap<Cut, Made, FxBuildHasher>,
     /// What became of functions that are called and are no part of a couple, by the scope of the call where scopes matter.
     others: FxHashMap<(FuncId, String), (FuncId, Totals)>,
+    /// The names of the functions of the module.
+    names: Names,
     renamed: Vec<Renamed>,
 }
 
@@ -68,8 +70,9 @@ pub(super) struct Around<'a> {
 
 impl<'a> Cutter<'a> {
     pub(super) fn new(module: &'a mut Module, cx: &'a PassCx<'a>, policy: &'a Policy<'a>) -> Self {
-        let (made, others, renamed) = (IndexMap::default(), FxHashMap::default(), Vec::new());
-        Self { module, cx, policy, made, others, renamed }
+        let (made, others) = (IndexMap::default(), FxHashMap::default());
+        let (names, renamed) = (module.names(), Vec::new());
+        Self { module, cx, policy, made, others, names, renamed }
     }
 
     /// Cuts what a function calls; `None` where that is nothing.
@@ -147,11 +150,11 @@ impl<'a> Cutter<'a> {
         let flops = joint.computed_again(choice).iter().map(cost).fold(0, u64::saturating_add);
         let bytes = joint.kept(choice).into_iter().map(|value| joint.function.ty(value).bytes()).sum();
         let remark = self.cx.explains().then(|| explain(joint, choice, flops));
-        let forward = joint.forward(self.module, registry, &wanted[0], choice)?;
+        let own = wanted.each_ref().map(|wanted| self.names.unused(wanted));
+        let forward = joint.forward(self.module, registry, own[0].clone(), choice)?;
         let holds = self.cx.target.calls == Calls::Inline;
-        let backward = joint.backward(self.module, registry, &wanted[1], choice, holds)?;
+        let backward = joint.backward(self.module, registry, own[1].clone(), choice, holds)?;
         let functions = [forward, backward];
-        let own = functions.map(|id| self.module.function(id).name.clone());
         let name = own[0].clone();
         self.renamed.push(Renamed { own: own.into(), wanted: wanted.into() });
         let totals = Totals { bytes, flops: flops.saturating_add(within) };
@@ -201,7 +204,7 @@ impl<'a> Cutter<'a> {
         let (changed, totals) = self.cut(&function, around)?;
         let new = changed.map_or(callee, |mut changed| {
             let wanted = function.name;
-            changed.name = self.module.unused_name(&wanted);
+            changed.name = self.names.unused(&wanted);
             self.renamed.push(Renamed { own: vec![changed.name.clone()], wanted: vec![wanted] });
             self.module.functions.push(changed);
             FuncId::new(self.module.functions.len() - 1)

@@ -5,10 +5,10 @@ use super::min_cut::{Node, keep};
 use super::policy::Policy;
 use super::price::{Price, Totals};
 use halite_ir::{
-    Builder, FuncId, Function, InferCx, Inst, LocTable, Module, ParamRole, Registry, ResultRole, Rewriter, Value,
-    ValueData, function_flops, inst_cost,
+    FuncId, Function, InferCx, Inst, LocTable, Module, ParamRole, Registry, ResultRole, Rewriter, Value, ValueData,
+    function_flops, inst_cost,
 };
-use halite_support::{Diagnostic, Result};
+use halite_support::{Diagnostic, Name, Result};
 
 /// A forward and its backward as one function: its parameters are those of the forward, then those that the backward has of its own;
 /// its results those of the forward but for residuals, then those of the backward.
@@ -64,7 +64,7 @@ impl Joint {
             args.push(match *link {
                 Link::Arg(at) => b.value(forward.params[at].value)?,
                 Link::Result(at) => b.value(forward.results[at].value)?,
-                Link::Own => own_param(&mut b, &backward, param),
+                Link::Own => b.argument(&param.name, backward.ty(param.value).clone()),
             });
         }
         let outer = b.loc();
@@ -175,7 +175,7 @@ impl Joint {
         &self,
         module: &mut Module,
         registry: &Registry,
-        name: &str,
+        name: Name,
         choice: &Choice,
     ) -> Result<FuncId> {
         let joint = &self.function;
@@ -202,19 +202,18 @@ impl Joint {
         &self,
         module: &mut Module,
         registry: &Registry,
-        name: &str,
+        name: Name,
         choice: &Choice,
         holds: bool,
     ) -> Result<FuncId> {
         let (joint, primal) = (&self.function, self.primal());
         let mut b = begin(module, registry, joint, name);
         choice.args.iter().for_each(|&at| b.copy_param(joint, &joint.params[at]));
+        let mut names = joint.param_names();
         for &kept in &choice.kept {
             let data = &joint.values[kept.index()];
             let wanted = data.hint.as_deref().unwrap_or("residual");
-            let taken = |name: &str| joint.params.iter().chain(&b.function().params).any(|own| *own.name == *name);
-            let name = halite_support::Name::unused(wanted, taken);
-            let value = b.param(name, data.ty.clone(), ParamRole::Argument);
+            let value = b.param(names.unused(wanted), data.ty.clone(), ParamRole::Argument);
             b.replace(kept, value);
         }
         joint.params[self.args..].iter().for_each(|param| b.copy_param(joint, param));
@@ -254,17 +253,10 @@ impl Joint {
     }
 }
 
-fn begin<'a>(module: &'a mut Module, registry: &'a Registry, joint: &Function, name: &str) -> Rewriter<'a> {
-    let name = module.unused_name(name);
+fn begin<'a>(module: &'a mut Module, registry: &'a Registry, joint: &Function, name: Name) -> Rewriter<'a> {
     let mut b = Rewriter::without_params(module, registry, joint);
     b.rename(name);
     b
-}
-
-fn own_param(b: &mut Builder<'_>, backward: &Function, param: &halite_ir::Param) -> Value {
-    let name =
-        halite_support::Name::unused(&param.name, |name| b.function().params.iter().any(|own| *own.name == *name));
-    b.param(name, backward.ty(param.value).clone(), ParamRole::Argument)
 }
 
 /// Writes what a value is computed of, as far as it is not there yet: right before it is read, however deep.

@@ -1,9 +1,12 @@
 //! What to keep so that the rest can be computed again: a minimum cut.
 
 use super::price::{Price, Totals};
+use indexmap::IndexMap;
 use petgraph::algo::maximum_flow::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::unionfind::UnionFind;
 use petgraph::visit::EdgeRef;
+use rustc_hash::FxBuildHasher;
 
 /// A value of a forward.
 #[derive(Clone, Debug)]
@@ -18,7 +21,31 @@ pub(super) struct Node {
 
 /// Which nodes are kept, so that each needed one is kept or follows from kept ones, at the lowest price. Of several such choices the
 /// one nearest to what is needed, which computes least again.
+///
+/// Values that are not computed of one another, even through others, are chosen apart: each path through a network costs a walk over all
+/// of it, so that many small networks take less than one.
 pub(super) fn keep(nodes: &[Node], price: Price) -> Vec<bool> {
+    let mut parts = UnionFind::<usize>::new(nodes.len());
+    for (at, node) in nodes.iter().enumerate() {
+        node.inputs.iter().flatten().for_each(|&input| _ = parts.union(at, input));
+    }
+    let mut members: IndexMap<usize, Vec<usize>, FxBuildHasher> = IndexMap::default();
+    parts.into_labeling().into_iter().enumerate().for_each(|(at, part)| members.entry(part).or_default().push(at));
+    let mut kept = vec![false; nodes.len()];
+    let mut places = vec![0; nodes.len()];
+    for part in members.values().filter(|part| part.iter().any(|&at| nodes[at].needed)) {
+        part.iter().enumerate().for_each(|(place, &at)| places[at] = place);
+        let own = part.iter().map(|&at| {
+            let inputs = nodes[at].inputs.as_ref().map(|inputs| inputs.iter().map(|&input| places[input]).collect());
+            Node { inputs, ..nodes[at].clone() }
+        });
+        let own = keep_connected(&own.collect::<Vec<_>>(), price);
+        part.iter().zip(own).for_each(|(&at, own)| kept[at] = own);
+    }
+    kept
+}
+
+fn keep_connected(nodes: &[Node], price: Price) -> Vec<bool> {
     let kept = |node: &Node| price.of(Totals { flops: 0, ..node.cost });
     let repeated = |node: &Node| price.of(Totals { bytes: 0, ..node.cost });
     let endless = 1 + nodes.iter().map(|node| price.of(node.cost)).sum::<u128>();

@@ -3,7 +3,7 @@
 use super::core_of;
 use crate::framework::dialect::{DialectEntry, KernelUse, Operand};
 use halite_ir::{Builder, FuncId, Function, Inst, Module, Op, ParamRole, Registry, TensorType, Value};
-use halite_support::{Diagnostic, Name, Result};
+use halite_support::{Diagnostic, Name, Names, Result};
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 
@@ -11,6 +11,8 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct Decompositions {
     functions: Vec<Function>,
+    /// The names of these and of the functions of the module.
+    names: Option<Names>,
     known: FxHashMap<(Name, Op, Vec<TensorType>), FuncId>,
 }
 
@@ -38,10 +40,8 @@ impl Decompositions {
         let decomposition = match self.functions.iter().position(|known| same_body(known, &body)) {
             Some(known) => known,
             None => {
-                let is_taken = |name: &str| {
-                    module.find(name).is_some() || self.functions.iter().any(|function| &*function.name == name)
-                };
-                body.name = Name::unused(&name(entry, kernel, &key.2), is_taken);
+                let names = self.names.get_or_insert_with(|| module.names());
+                body.name = names.unused(&name(entry, kernel, &key.2));
                 self.functions.push(body);
                 self.functions.len() - 1
             }

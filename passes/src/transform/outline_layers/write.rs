@@ -3,8 +3,8 @@
 use super::group::{Class, Group};
 use super::region::{Region, Regions};
 use halite_ir::ops::Call;
-use halite_ir::{FuncId, Function, Module, ParamRole, Registry, Rewriter, Value, Values};
-use halite_support::{Diagnostic, Name, Result};
+use halite_ir::{FuncId, Function, Module, Registry, Rewriter, Value, Values};
+use halite_support::{Diagnostic, Name, Names, Result};
 use rustc_hash::FxHashMap;
 
 /// What is written next.
@@ -27,6 +27,7 @@ pub(super) fn write(
     classes: &[Class],
 ) -> Result<()> {
     let steps = steps(entry, regions, levels, classes);
+    let mut names = module.names();
     let mut b = Rewriter::new(module, registry, entry);
     let mut functions: Vec<Option<FuncId>> = vec![None; classes.len()];
     for step in steps {
@@ -36,7 +37,7 @@ pub(super) fn write(
                 let region = &regions.all[group.region];
                 let callee = match functions[class] {
                     Some(callee) => callee,
-                    None => *functions[class].insert(outlined(&mut b, entry, region, group)?),
+                    None => *functions[class].insert(outlined(&mut b, &mut names, entry, region, group)?),
                 };
                 let inputs: Vec<Value> = group.inputs.iter().copied().collect();
                 let args = b.values(&inputs)?;
@@ -90,15 +91,20 @@ fn needed(entry: &Function, gone: &[bool], regions: &Regions, calls: &[(usize, &
 }
 
 /// The function of a group.
-fn outlined(b: &mut Rewriter<'_>, entry: &Function, region: &Region, group: &Group) -> Result<FuncId> {
-    let name = b.module().unused_name(&region.function);
+fn outlined(
+    b: &mut Rewriter<'_>,
+    names: &mut Names,
+    entry: &Function,
+    region: &Region,
+    group: &Group,
+) -> Result<FuncId> {
+    let name = names.unused(&region.function);
     let mut inner = b.nested(name);
     inner.set_noinline(true);
     let mut map: FxHashMap<Value, Value> = FxHashMap::default();
     for &input in &group.inputs {
         let name = relative(entry, region, input).unwrap_or_else(|| "x".into());
-        let taken = |name: &str| inner.function().params.iter().any(|param| *param.name == *name);
-        let value = inner.param(Name::unused(&name, taken), entry.ty(input).clone(), ParamRole::Argument);
+        let value = inner.argument(&name, entry.ty(input).clone());
         map.insert(input, value);
     }
     for (&at, &loc) in group.insts.iter().zip(&group.locs) {

@@ -8,9 +8,8 @@ use crate::framework::pattern::matches_pattern;
 use crate::framework::remark::Remark;
 use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole, Registry, WeightInfo};
 use halite_recipe::Parallel;
-use halite_support::{Name, Result};
+use halite_support::{Name, Names, Result};
 use halite_tensor::{Packing, Part};
-use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -38,11 +37,11 @@ pub(super) struct Plan {
 /// None but bugs.
 pub(super) fn plan(module: &Module, registry: &Registry, parallel: &Parallel) -> Result<Option<Plan>> {
     let Some(entry) = module.entry() else { return Ok(None) };
-    let names: FxHashSet<&str> =
-        entry.params.iter().flat_map(|param| param.originals().chain([&*param.name])).collect();
+    let mut names: Names =
+        entry.params.iter().flat_map(|param| param.originals().chain([&*param.name])).map(Name::from).collect();
     let params = entry.params.iter().enumerate();
     let mut weights: Vec<Padded> =
-        params.filter_map(|(at, param)| uneven(entry, parallel, &names, (at, param))).collect();
+        params.filter_map(|(at, param)| uneven(entry, parallel, &mut names, (at, param))).collect();
     let cx = InferCx { functions: &module.functions, registry };
     while !weights.is_empty() {
         let (fates, wides) = follow(&cx, entry, &weights)?;
@@ -57,12 +56,7 @@ pub(super) fn plan(module: &Module, registry: &Registry, parallel: &Parallel) ->
 }
 
 /// A weight with a dimension that the recipe shards as a whole, and the ranks of `tensor` do not divide.
-fn uneven(
-    entry: &Function,
-    parallel: &Parallel,
-    names: &FxHashSet<&str>,
-    (at, param): (usize, &Param),
-) -> Option<Padded> {
+fn uneven(entry: &Function, parallel: &Parallel, names: &mut Names, (at, param): (usize, &Param)) -> Option<Padded> {
     let ParamRole::Weight(WeightInfo { packing: None, dims: Some(dims), .. }) = &param.role else { return None };
     let shape = entry.ty(param.value).shape();
     let ranks = parallel.tensor as usize;
@@ -77,7 +71,7 @@ fn uneven(
     }
     let part = Part { name: param.name.to_string(), shape: shape.to_vec(), transposed: dim == 1, copies: 1, padding };
     let packing = Arc::new(Packing { ranks, parts: vec![part] });
-    let name = Name::unused(&format!("{}.padded", param.name), |name| names.contains(name));
+    let name = names.unused(&format!("{}.padded", param.name));
     Some(Padded { param: at, dim, name, packing })
 }
 

@@ -4,7 +4,7 @@ use super::fact::Place;
 use super::plan::{Key, Plan, Plans, Step};
 use super::reshard::Reshard;
 use halite_ir::{Builder, FuncId, Function, Inst, Layout, Module, Registry, Shards, TensorType, Value, Values};
-use halite_support::{Diagnostic, Result};
+use halite_support::{Diagnostic, Names, Result};
 use halite_tensor::Sharding;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -21,12 +21,11 @@ pub(super) fn emit(
     (plans, entry): (&Plans, &Key),
 ) -> Result<()> {
     let sources = std::mem::take(&mut module.functions);
-    let needed = needed(plans, entry);
+    let (needed, mut names) = (needed(plans, entry), Names::default());
     let mut made: FxHashMap<Rc<Key>, FuncId> = FxHashMap::default();
     for (key, plan) in plans.done.iter().filter(|(key, _)| needed.contains(key)) {
         let source = &sources[key.function.index()];
-        let name = module.unused_name(&source.name);
-        let mut b = Builder::new(module, registry, name);
+        let mut b = Builder::new(module, registry, names.unused(&source.name));
         b.set_noinline(source.noinline);
         let id = Emit { b, source, plan, reshard, made: &made, at: FxHashMap::default() }.function()?;
         made.insert(key.clone(), id);

@@ -4,7 +4,7 @@ use super::frame::{Frame, Owner};
 use super::identity::Identity;
 use super::{Core, Handle};
 use crate::build::Caller;
-use crate::ops::{Callee, name_of_op, param};
+use crate::ops::{Callee, name_of_op};
 use halite_ir::{TensorType, Value as Id};
 use halite_support::{Diagnostic, Name, codes};
 
@@ -43,7 +43,7 @@ impl Core {
         let signature: Vec<_> = args.iter().map(|&arg| described(&self.state.frame, arg)).collect();
         let frame = self.state.begin_function(name.into(), caller);
         let params = self.run(caller, |ops| {
-            Ok(signature.into_iter().map(|(name, ty)| param(&mut ops.b, &name, ty)).collect::<Vec<_>>())
+            Ok(signature.into_iter().map(|(name, ty)| ops.b.argument(&name, ty)).collect::<Vec<_>>())
         });
         let params = params.map(|params| params.into_iter().map(|param| Some(self.state.handle(param))).collect());
         let params = params.unwrap_or_else(|| vec![None; args.len()]);
@@ -121,7 +121,7 @@ impl Core {
             return Some(value);
         }
         let (name, ty) = described(frame, handle.value);
-        let value = self.run(caller, |ops| Ok(param(&mut ops.b, &name, ty)))?;
+        let value = self.run(caller, |ops| Ok(ops.b.argument(&name, ty)))?;
         self.state.frame.captures.insert(handle, value);
         Some(value)
     }
