@@ -120,6 +120,17 @@ def test_a_cell_of_a_notebook_is_a_file() -> None:
     assert "z = y.reshape(5, 5)" in mistake.report
 
 
+def test_subscripts_of_more_than_64_bits_are_told_at_their_line() -> None:
+    m, x = begun()
+    assert x[: 2**80].shape == x.shape
+    y = x[2**80]
+    with pytest.raises(halite.Error) as raised:
+        finish(m, y)
+    mistake = raised.value.diagnostics[0]
+    assert "is out of range for size" in mistake.message, mistake.message
+    assert "y = x[2**80]" in mistake.report
+
+
 def test_a_line_without_a_text_is_told() -> None:
     m, x = begun()
     scope = {"x": x}

@@ -315,6 +315,24 @@ def test_other_threads_run_meanwhile() -> None:
     assert all(b > a for a, b in zip(seen, seen[1:], strict=False)), "it counted while the device worked"
 
 
+def test_a_forked_process_is_told_that_it_runs_nothing(bigram: halite.Bundle) -> None:
+    halite.train(bigram, BATCHES, steps=1)
+    reads, writes = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            halite.train(bigram, BATCHES, steps=1)
+        except halite.Error as error:
+            os.write(writes, error.message.encode())
+        finally:
+            os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads) as told:
+        assert "forked from one that has run programs" in told.read()
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(halite.train(bigram, BATCHES, steps=1).updates) == 1
+
+
 def test_how_far_a_run_is(bigram: halite.Bundle) -> None:
     told: list[halite.Progress] = []
     halite.train(bigram, [BATCHES[0]], steps=150, progress=told.append)

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// An opened plugin. It stays open until the process ends, since XLA keeps threads of its own.
 #[derive(Clone, Copy)]
@@ -20,6 +20,13 @@ unsafe impl Sync for Plugin {}
 
 /// The plugins of this process, so that each is opened and initialized once.
 static OPENED: Mutex<BTreeMap<PathBuf, Plugin>> = Mutex::new(BTreeMap::new());
+
+/// The process that has called a plugin. One that was forked from it has none of the threads that the plugin waits for.
+static PROCESS: OnceLock<u32> = OnceLock::new();
+
+/// What is said there.
+const FORKED: &str = "this process was forked from one that has run programs, whose threads it lacks: start it anew, in Python's \
+                      multiprocessing with the method `spawn`, or run no program before the fork";
 
 impl Plugin {
     /// Opens and initializes the plugin at `path`, or returns it when it is open already.
@@ -62,6 +69,9 @@ impl Plugin {
     /// Every pointer in `args` is what the function asks for: valid, of the right kind, and not freed.
     pub(super) unsafe fn call<A: Arguments>(self, args: &mut A) -> std::result::Result<(), Status> {
         let function = self.function::<A>()?;
+        if *PROCESS.get_or_init(std::process::id) != std::process::id() {
+            return Err(Status::new(StatusCode::FailedPrecondition, FORKED));
+        }
         // SAFETY: the caller vouches for the pointers, `Arguments` for the struct.
         let error = unsafe { function(ptr::from_mut(args).cast()) };
         if error.is_null() {

@@ -286,9 +286,14 @@ def _whole(items: Sequence[Subscript], x: Tensor) -> list[Part]:
 
 def _part(item: SupportsIndex | slice) -> int | tuple[int | None, int | None, int | None]:
     if not isinstance(item, slice):
-        return operator.index(item)
-    start, stop, step = (end if end is None else operator.index(end) for end in (item.start, item.stop, item.step))
+        return _in_64_bits(item)
+    start, stop, step = (end if end is None else _in_64_bits(end) for end in (item.start, item.stop, item.step))
     return start, stop, step
+
+
+def _in_64_bits(number: SupportsIndex) -> int:
+    """The nearest number that fits: no dimension is as long, so that as a subscript it says the same."""
+    return max(-(2**63), min(2**63 - 1, operator.index(number)))
 
 
 class Scope:
