@@ -231,7 +231,11 @@ impl RunFiles {
 
     /// Writes what was measured and what it took, as far as it is not written yet.
     pub(super) fn write_metrics(&self, written: &mut Written, history: &History, times: &Times) -> Result<()> {
-        if self.leads() { written.bring_up(self, history, times) } else { Ok(()) }
+        if self.leads() {
+            let paths = (&*self.metrics(), &*self.timing());
+            written.bring_up(&self.disk, paths, history, times)?;
+        }
+        Ok(())
     }
 
     /// Writes all that was measured and seen, and draws it.

@@ -1,10 +1,10 @@
 //! The lines of a run that are on disk.
 
+use super::History;
 use super::watch::Times;
-use super::{History, RunFiles};
+use halite_disk::Disk;
+use halite_support::Result;
 use halite_support::files::cannot;
-use halite_support::{Diagnostic, Result};
-use serde::Serialize;
 use std::path::Path;
 
 /// How much of what was measured, and of what it took, this process has written. It writes both files whole once, without what was
@@ -25,16 +25,22 @@ impl Written {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub(super) fn bring_up(&mut self, files: &RunFiles, history: &History, times: &Times) -> Result<()> {
+    pub(super) fn bring_up(
+        &mut self,
+        disk: &Disk,
+        (metrics, timing): (&Path, &Path),
+        history: &History,
+        times: &Times,
+    ) -> Result<()> {
         let before = std::mem::take(self).0;
         let from = before.unwrap_or_default();
         let measured = history.lines_from(from.updates, from.evaluations);
-        let took = lines(times.records().iter().skip(from.times))?;
-        for (path, text) in [(files.metrics(), measured), (files.timing(), took)] {
+        let took = times.lines_from(from.times)?;
+        for (path, text) in [(metrics, measured), (timing, took)] {
             match before {
-                None => halite_disk::write_on(files.disk(), &path, text.as_bytes())?,
+                None => halite_disk::write_on(disk, path, text.as_bytes())?,
                 Some(_) if text.is_empty() => {}
-                Some(_) => add(files, &path, &text)?,
+                Some(_) => disk.append(path, text.as_bytes()).map_err(|error| cannot("write", path, &error))?,
             }
         }
         let (updates, evaluations) = (history.steps.len(), history.evals.len());
@@ -43,23 +49,10 @@ impl Written {
     }
 }
 
-fn add(files: &RunFiles, path: &Path, text: &str) -> Result<()> {
-    files.disk().append(path, text.as_bytes()).map_err(|error| cannot("write", path, &error))
-}
-
-/// Records as lines of JSON.
-///
-/// # Errors
-/// None that finite numbers give.
-pub(super) fn lines<T: Serialize>(records: impl Iterator<Item = T>) -> Result<String> {
-    let line = |record| serde_json::to_string(&record).map(|line| line + "\n");
-    records.map(line).collect::<serde_json::Result<_>>().map_err(|error| Diagnostic::bug(error.to_string()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{StepRecord, TimeRecord};
+    use crate::{RunFiles, StepRecord, TimeRecord};
     use std::os::unix::fs::MetadataExt;
 
     fn measured(updates: u64) -> (History, Times) {
@@ -85,9 +78,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = RunFiles::new(folder.path());
         let mut written = Written::default();
-        let mut bring_up = |written: &mut Written, updates| {
+        let bring_up = |written: &mut Written, updates| {
             let (history, times) = measured(updates);
-            written.bring_up(&files, &history, &times).unwrap();
+            let paths = (&*files.metrics(), &*files.timing());
+            written.bring_up(&Disk::default(), paths, &history, &times).unwrap();
             let text = |path| std::fs::read_to_string(path).unwrap();
             assert_eq!(text(files.metrics()), history.to_json_lines());
             assert_eq!(text(files.timing()), times.to_json_lines().unwrap());

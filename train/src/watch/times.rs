@@ -1,6 +1,5 @@
 //! How long updates took.
 
-use crate::lines::lines;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -68,7 +67,14 @@ impl Times {
     /// # Errors
     /// None that finite numbers give.
     pub fn to_json_lines(&self) -> Result<String> {
-        lines(self.0.iter())
+        self.lines_from(0)
+    }
+
+    /// The same without the first records.
+    pub(crate) fn lines_from(&self, first: usize) -> Result<String> {
+        let line = |record| serde_json::to_string(record).map(|line| line + "\n");
+        let lines = self.0.iter().skip(first).map(line).collect::<serde_json::Result<_>>();
+        lines.map_err(|error| Diagnostic::bug(error.to_string()))
     }
 
     /// The records in order.
@@ -82,7 +88,7 @@ impl Times {
     }
 
     /// Adds the next one.
-    pub(super) fn push(&mut self, record: TimeRecord) {
+    pub(crate) fn push(&mut self, record: TimeRecord) {
         self.0.push(record);
     }
 }

@@ -1,5 +1,7 @@
 //! The kinds of input: each makes files of about so many bytes, and names the command that reads them.
 
+mod short;
+
 use halite_hlo::{ArrayType, BinaryOp, ModuleBuilder};
 use halite_tensor::DType;
 use halite_tests::command_line::halite;
@@ -33,9 +35,15 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("model-functions", 2, 0, model_functions),
     kind("model-arguments", 2, 0, model_arguments),
     kind("model-list", 2, 0, model_list),
+    kind("model-list-calls", 2, 16384, short::model_list_calls),
+    kind("model-tensor-list", 2, 0, short::model_tensor_list),
+    kind("model-scopes", 0, 0, short::model_scopes),
+    kind("model-towers", 0, 0, short::model_towers),
+    kind("model-sorts", 0, 0, short::model_sorts),
     kind("model-long-names", 2, 0, model_long_names),
     kind("model-mistakes", 2, 0, model_mistakes),
     kind("recipe-list", 2, 0, recipe_list),
+    kind("recipe-dimensions", 2, 0, recipe_dimensions),
     kind("recipe-overrides", 2, 0, recipe_overrides),
     kind("config-json", 2, 0, config_json),
     kind("ir-chain", 0, 0, ir_chain),
@@ -43,6 +51,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("ir-call-chain", 0, 0, ir_call_chain),
     kind("ir-shared-calls", 0, 4096, ir_shared_calls),
     kind("ir-gradient-of-calls", 0, 4096, ir_gradient_of_calls),
+    kind("ir-nested-calls", 0, 32768, short::ir_nested_calls),
     kind("ir-donated-calls", 0, 0, ir_donated_calls),
     kind("ir-parameters", 0, 0, ir_parameters),
     kind("ir-equal-names", 0, 0, ir_equal_names),
@@ -181,6 +190,12 @@ fn recipe(folder: &Path, more: &str) -> Vec<String> {
 fn recipe_list(folder: &Path, bytes: usize) -> Vec<String> {
     let mut list = "no_decay = ['*'".to_owned();
     fill(&mut list, bytes, |_| ", '*norm*'".to_owned());
+    recipe(folder, &format!("{list}]\n"))
+}
+
+fn recipe_dimensions(folder: &Path, bytes: usize) -> Vec<String> {
+    let mut list = "[parallel.shard]\ntensor = ['ffn'".to_owned();
+    fill(&mut list, bytes, |at| format!(", 'dimension{at:08}'"));
     recipe(folder, &format!("{list}]\n"))
 }
 
