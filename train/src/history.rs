@@ -174,7 +174,8 @@ mod tests {
         assert_eq!(text.lines().count(), 4);
         assert!(text.starts_with("{\"step\":0,\"held_out_loss\":5.5"));
         assert_eq!(History::parse(&text, Path::new("m")).unwrap(), history);
-        assert!(History::parse("{}", Path::new("m")).is_err());
+        assert_eq!(History::parse(&format!("{text}{{\"st"), Path::new("m")).unwrap(), history);
+        assert!(History::parse("{}\n", Path::new("m")).is_err());
         history.truncate(1);
         assert_eq!((history.steps.len(), history.evals.len()), (1, 1));
     }
