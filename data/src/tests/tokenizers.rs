@@ -99,8 +99,8 @@ fn tokenizers_that_harm_are_none() {
         assert!(error.message().contains(why), "{error}");
     }
     // What fails only on a text.
-    let empty =
-        r#""normalizer":{"type":"Replace","pattern":{"String":""},"content":"x"},"pre_tokenizer":{"type":"ByteLevel"}"#;
+    let empty = r#""normalizer":{"type":"Replace","pattern":{"String":""},"content":"x"},
+        "pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true}"#;
     let error = open(&with(empty)).unwrap().encode("aaaa").unwrap_err();
     assert!(error.message().starts_with("the tokenizer fails: "), "{error}");
 }
