@@ -8,6 +8,7 @@
 mod door;
 mod join;
 mod line;
+mod options;
 
 use crate::passing::may_pass;
 use halite_runtime::GiveUp;
@@ -18,7 +19,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use join::PeerOptions;
+pub use options::PeerOptions;
 
 /// How often is looked whether something has ended the run.
 const TICK: Duration = Duration::from_millis(50);

@@ -198,6 +198,24 @@ mod tests {
     }
 
     #[test]
+    fn links_lead_nowhere_but_into_the_folder_of_the_model() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = "library l { fn f(x) { return x } fn g(x) { return x } }";
+        let model = format!("use \"l.hal\": f, g\n{MAIN}");
+        write(folder.path(), &[("model/m.hal", &model), ("model/own/l.hal", library), ("far/l.hal", library)]);
+        let (input, link) = (folder.path().join("model/m.hal"), folder.path().join("model/l.hal"));
+        for (end, expected) in [("own/l.hal", None), ("../far/l.hal", Some("E0312")), ("/dev/zero", Some("E0312"))] {
+            std::os::unix::fs::symlink(end, &link).unwrap();
+            let loaded = Session::new().load(input.to_str().unwrap(), &[]);
+            assert_eq!(loaded.err().map(|errors| errors[0].code().id), expected, "{end}");
+            std::fs::remove_file(&link).unwrap();
+        }
+        assert!(std::process::Command::new("mkfifo").arg(&link).status().unwrap().success());
+        let errors = Session::new().load(input.to_str().unwrap(), &[]).unwrap_err();
+        assert!(errors[0].message().ends_with("it is a pipe or a device, expected a file"), "{errors:?}");
+    }
+
+    #[test]
     fn a_text_alone_uses_built_in_libraries() {
         let mut session = Session::new();
         let text = |used: &str| format!("use {used}\n{}", MAIN.replace("f(g(x))", "norm(x)"));

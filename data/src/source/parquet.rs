@@ -1,5 +1,6 @@
 //! Tables in Parquet: each row of a column of text is a document.
 
+mod chunks;
 mod counts;
 mod pages;
 mod unpack;
@@ -7,8 +8,7 @@ mod unpack;
 use super::{Block, Blocks, Content, Fault, Found, LONGEST, Place, Reason, Shard, not_ours};
 use crate::files::Origin;
 use crate::part::Part;
-use bytes::Bytes;
-use halite_disk::Readable;
+use chunks::{Chunks, Parquet};
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes, contained, units};
 use pages::Pages;
@@ -16,19 +16,16 @@ use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, FileReader, Length};
+use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::schema::types::ColumnDescriptor;
 use std::collections::VecDeque;
-use std::io::{BufReader, Read};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Rows that are decoded at once. The library holds the pages that they stand in.
 const ROWS: usize = 16;
-
-type Parquet<T> = std::result::Result<T, ParquetError>;
 
 /// A file of rows, or the part of one that is used.
 pub(crate) struct ParquetShard {
@@ -266,36 +263,6 @@ fn document(place: Place, value: Option<&ByteArray>, column: &str) -> Found {
         Err(error) => fault(Reason::NotUtf8, format!("byte {} of the text is not UTF-8", error.valid_up_to())),
         Ok(text) if text.trim().is_empty() => Found::Fault(Fault::empty(place.at)),
         Ok(text) => Found::Block(Block { place, last: true, content: Content::Text(text.to_owned()) }),
-    }
-}
-
-/// A file as the library reads it.
-#[derive(Clone)]
-struct Chunks {
-    file: Readable,
-    size: u64,
-}
-
-impl Length for Chunks {
-    fn len(&self) -> u64 {
-        self.size
-    }
-}
-
-impl ChunkReader for Chunks {
-    type T = BufReader<Readable>;
-
-    fn get_read(&self, start: u64) -> Parquet<Self::T> {
-        Ok(BufReader::new(self.file.clone().at(start)))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Parquet<Bytes> {
-        let mut bytes = Vec::new();
-        self.file.clone().at(start).take(length as u64).read_to_end(&mut bytes)?;
-        if bytes.len() < length {
-            return Err(ParquetError::EOF(format!("it ends {} bytes early", length - bytes.len())));
-        }
-        Ok(bytes.into())
     }
 }
 

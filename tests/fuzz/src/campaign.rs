@@ -99,7 +99,7 @@ fn start(target: Target, job: &Job, folder: &Path, seconds: u64) -> ExitStatus {
     // Nothing of the surroundings gets in, and nothing is found that could be started.
     command.env_clear().env("HOME", home).env("TMPDIR", temporary).env("PATH", "/nonexistent");
     command.env("TF_CPP_MIN_LOG_LEVEL", "3");
-    if target.name == crate::targets::xla::TARGET.name {
+    if target.plugin {
         command.env(PLUGIN_VARIABLE, find_plugin(None).unwrap_or_else(|error| panic!("{error}")));
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);

@@ -1,8 +1,8 @@
 //! Where the leader takes in the other processes. Whoever connects may be anyone: it is heard beside the others, for a while and for few
 //! bytes, and passed over unless it knows the secret of the launch.
 
-use super::join::PeerOptions;
 use super::line::{Line, MOST_AT_FIRST, VERSION, receive, send};
+use super::options::PeerOptions;
 use super::{TICK, ranks};
 use halite_support::{Diagnostic, Result};
 use std::collections::VecDeque;

@@ -2,39 +2,17 @@
 
 use super::door::{Met, meet};
 use super::line::{Line, MOST, MOST_AT_FIRST, VERSION, receive, send};
+use super::options::PeerOptions;
 use super::{END, Ending, Inner, Link, Peers, Streams, TICK, broadcast, other_rank};
-use halite_support::{Diagnostic, Result};
+use halite_support::Result;
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How many lines wait to be heard. A rank says one, and waits for what all say.
 const QUEUE: usize = 64;
-
-/// Which process this is, and where all meet.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PeerOptions {
-    /// The number of this process, from 0: that of its rank. The first one leads.
-    pub rank: usize,
-    /// How many there are, at least two.
-    pub world: usize,
-    /// `HOST:PORT` of the first one.
-    pub address: String,
-    /// How long is waited for the others, at the start and wherever all have to come to.
-    pub patience: Duration,
-    /// What all processes of one launch know and nobody else does, in at most a few hundred bytes. It goes over the network as it is.
-    pub secret: String,
-}
-
-impl PeerOptions {
-    /// What is wrong with the place where all meet.
-    pub(super) fn at(&self, reason: &str) -> Diagnostic {
-        let Self { rank, world, address, .. } = self;
-        other_rank(&format!("rank {rank} of {world} does not meet the others at `{address}`: {reason}"))
-    }
-}
 
 impl Peers {
     /// Meets the other processes.

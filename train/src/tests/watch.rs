@@ -97,6 +97,75 @@ fn a_run_that_is_resumed_has_the_time_of_every_update_once() {
     assert_eq!(timed(&files), (1..=25).collect::<Vec<_>>());
 }
 
+/// What is warned of.
+#[derive(Default)]
+struct Warned(Vec<String>);
+
+impl Observer for Warned {
+    fn warned(&mut self, warning: &Diagnostic) {
+        self.0.push(warning.message().to_owned());
+    }
+}
+
+#[test]
+fn a_run_goes_on_where_its_telemetry_is_torn() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = RunFiles::new(folder.path());
+    let go = |steps, start| {
+        let (options, mut warned) = (TrainOptions { start, checkpoint: every(5), ..options(steps) }, Warned::default());
+        train(HAND.shared(), &bundle(), &numbers(), &options, &files, &mut warned).unwrap();
+        warned.0
+    };
+    go(20, Start::Seed);
+    let whole = std::fs::read(files.timing()).unwrap();
+    std::fs::write(files.timing(), &whole[..whole.len() - 20]).unwrap();
+    let told = go(22, Start::Newest);
+    assert!(
+        told[0].starts_with("line 20 of `") && told[0].ends_with("timing.jsonl` is no record of a run"),
+        "{told:?}"
+    );
+    assert_eq!(timed(&files), (1..=19).chain([21, 22]).collect::<Vec<_>>());
+    std::fs::write(files.timing(), b"\0\xff\n{}\n").unwrap();
+    std::fs::write(files.events(), b"{\"what\n").unwrap();
+    let told = go(24, Start::Newest);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("line 1, and 1 more lines of `"), "{told:?}");
+    assert_eq!(timed(&files), [23, 24]);
+}
+
+/// What a run writes stays in its folder, and what is elsewhere stays as it was.
+#[test]
+fn nothing_in_the_folder_of_a_run_leads_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, precious) = (folder.path().join("run"), folder.path().join("precious"));
+    std::fs::create_dir_all(precious.join("00000001")).unwrap();
+    std::fs::write(precious.join("file"), "precious").unwrap();
+    let files = RunFiles::new(&run);
+    let lock = run.join("run.lock");
+    let each = [
+        files.recipe(),
+        files.metrics(),
+        files.timing(),
+        files.events(),
+        files.plot(),
+        files.report(),
+        files.state(),
+        lock,
+    ];
+    let each =
+        each.into_iter().map(|path| (path, "file")).chain([(run.join("checkpoints"), ""), (files.tensorboard(), "")]);
+    for (path, end) in each {
+        std::fs::create_dir_all(&run).unwrap();
+        std::os::unix::fs::symlink(precious.join(end), &path).unwrap();
+        let refused = train(HAND.shared(), &bundle(), &numbers(), &options(3), &files, &mut Silent).unwrap_err();
+        assert!(refused[0].message().contains("it is a link to `"), "{}: {refused:?}", path.display());
+        assert_eq!(std::fs::read_dir(&run).unwrap().count(), 1, "{}", path.display());
+        std::fs::remove_dir_all(&run).unwrap();
+    }
+    assert_eq!(std::fs::read(precious.join("file")).unwrap(), b"precious");
+    assert!(precious.join("00000001").is_dir());
+}
+
 /// Losses are about 1, so that their median is below the floor from the first that there is.
 #[test]
 fn alarms_are_heard_once_and_are_on_the_page_of_a_run_that_is_resumed() {

@@ -1,8 +1,8 @@
 //! The pages of a column, none of which takes more memory than a page may.
 
+use super::chunks::{Chunks, Parquet};
 use super::counts::check;
 use super::unpack::{is_known, unpack};
-use super::{Chunks, Parquet};
 use bytes::Bytes;
 use parquet::basic::Compression;
 use parquet::column::page::{Page, PageMetadata, PageReader};

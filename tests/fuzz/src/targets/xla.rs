@@ -17,6 +17,7 @@ pub(crate) const TARGET: Target = Target {
         Box::new(move |input| run(input, &client))
     },
     memory: MEMORY,
+    plugin: true,
     ..WIRE
 };
 
