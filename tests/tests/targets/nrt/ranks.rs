@@ -107,6 +107,40 @@ fn a_rank_that_fails_is_named_by_all() {
     resumes_as_if_nothing_was(&bench);
 }
 
+/// None of them failed, and each says that it was stopped.
+#[test]
+fn a_rank_that_is_told_to_stop_stops_all_with_the_code_of_a_signal() {
+    let bench = Bench::of(four());
+    let program = r#"
+        halite train bundle --executor nrt "$@" &
+        if [ "$RANK" = 2 ]; then
+            while [ ! -d run/checkpoints ]; do sleep 0.05; done
+            kill -TERM $!
+        fi
+        wait $!
+        echo $? >"code.$RANK""#;
+    let words = [
+        "--",
+        "bash",
+        "-c",
+        program,
+        "of-all",
+        "-o",
+        "run",
+        "--text",
+        "text.txt",
+        "--steps",
+        "100000",
+        "--held-out",
+        "0",
+    ];
+    run(&mut bench.launch(&[&words[..], &["--checkpoint-every", "4", "--quiet"]].concat()))
+        .with(0, &["a signal to another rank stopped the run after update "]);
+    let codes = [0, 1, 2, 3].map(|rank| std::fs::read_to_string(bench.at(&format!("code.{rank}"))).unwrap());
+    assert_eq!(codes, ["143\n"; 4]);
+    assert!(bench.at(&format!("run/state.{INDEX}")).is_file());
+}
+
 #[test]
 fn a_state_in_parts_goes_on_in_other_forms() {
     let bench = Bench::of(four());
