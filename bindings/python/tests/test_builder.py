@@ -122,7 +122,6 @@ def test_a_cell_of_a_notebook_is_a_file() -> None:
 
 def test_subscripts_of_more_than_64_bits_are_told_at_their_line() -> None:
     m, x = begun()
-    assert x[: 2**80].shape == x.shape
     y = x[2**80]
     with pytest.raises(halite.Error) as raised:
         finish(m, y)

@@ -316,12 +316,12 @@ def test_other_threads_run_meanwhile() -> None:
 
 
 def test_a_forked_process_is_told_that_it_runs_nothing(bigram: halite.Bundle) -> None:
-    halite.train(bigram, BATCHES, steps=1)
+    halite.train(bigram, BATCHES, steps=1, output="before")
     reads, writes = os.pipe()
     child = os.fork()
     if not child:
         try:
-            halite.train(bigram, BATCHES, steps=1)
+            halite.train(bigram, BATCHES, steps=1, output="child")
         except halite.Error as error:
             os.write(writes, error.message.encode())
         finally:
@@ -330,7 +330,7 @@ def test_a_forked_process_is_told_that_it_runs_nothing(bigram: halite.Bundle) ->
     with os.fdopen(reads) as told:
         assert "forked from one that has run programs" in told.read()
     assert os.waitpid(child, 0)[1] == 0
-    assert len(halite.train(bigram, BATCHES, steps=1).updates) == 1
+    assert len(halite.train(bigram, BATCHES, steps=1, output="after").updates) == 1
 
 
 def test_how_far_a_run_is(bigram: halite.Bundle) -> None:
