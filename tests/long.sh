@@ -16,13 +16,14 @@ cd "$(dirname "$0")/.."
 # NAME, what it holds, in the order in which it is run.
 parts=(
     "layouts|every model on every layout is equal to one device"
-    "replicas|check-replicas on every layout, and seeded faults of every kind"
+    "replicas|check-replicas on every layout, seeded faults of every kind, 3,000 right programs"
     "ignored|tests that the first tier leaves out"
     "kills|50 kills in 500 updates, three times, end like a run without any"
     "training|300 updates of the tiny model from four seeds in each precision"
     "hashes|bytes and structure of all pinned programs"
     "xla-rs|the whole suite of the executor on the crate xla"
     "python|the wheel as it is released: all tests, and those of JAX with its oldest version"
+    "bits|bits of two streams at 20,528 differences, 2^20 words each"
     "random|20,000 random modules, 400 of layers"
     "verdicts|a million verdicts, and right programs from 20 seeds"
     "bugs|seeded bugs from five seeds"
@@ -52,14 +53,15 @@ run() {
     case $1 in
         layouts) HALITE_LAYOUTS=all "${release[@]}" --test mesh -- layouts:: ;;
         replicas)
-            HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all "${release[@]}" --test mesh -- \
-                check_replicas:: seeded_replicas:: lifted_replicas:: ;;
+            HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all HALITE_RIGHT_PROGRAMS=3000 "${release[@]}" --test mesh -- \
+                check_replicas:: seeded_replicas:: lifted_replicas:: right_programs:: ;;
         ignored) "${tests[@]}" -- --ignored ;;
         kills) HALITE_KILLS=50 "${tests[@]}" --test cli -- kills:: ;;
         training) HALITE_TRAIN_SEEDS=4 "${release[@]}" --test numerics -- train::tiny_learns_english ;;
         hashes) HALITE_HASHES=all "${release[@]}" --test surface -- hlo_hashes:: ;;
         xla-rs) bash tests/xla-rs.sh all ;;
         python) bash bindings/python/test.sh long ;;
+        bits) HALITE_RANDOM_BITS=20000 "${release[@]}" --lib -- random_bits:: ;;
         random) HALITE_RANDOM_MODULES=20000 "${tests[@]}" --test laws -- random_modules:: random_layers:: lift:: ;;
         verdicts) HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 "${tests[@]}" --test laws -- verdicts:: ;;
         bugs) HALITE_BUG_SEEDS=5 "${tests[@]}" --test laws -- seeded_bugs:: ;;

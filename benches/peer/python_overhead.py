@@ -21,9 +21,13 @@ import numpy as np
 from configs import CONFIGS
 from peer import ratio
 
-# JAX hands its own defaults to a plugin, the number of a kind of fusion among them that means another one to the XLA of the plugin:
-# with it some dots are computed otherwise than by what the plugin does itself.
-OPTIONS = {"JAX's options": {}, "plugin's options": {"xla_cpu_experimental_ynn_fusion_type": ""}}
+# JAX hands its own defaults to a plugin. Two of them mean something else than what the plugin does itself: the number of a kind of fusion,
+# which is that of another kind to the XLA of the plugin, and the scheduler. `PLUGIN` is what the plugin has where nothing is handed to it.
+PLUGIN = {
+    "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
+    "xla_cpu_enable_concurrency_optimized_scheduler": True,
+}
+OPTIONS = {"JAX's options": {}, "plugin's options": PLUGIN}
 VARIANTS = ("unrolled", "scan")
 
 

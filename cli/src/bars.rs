@@ -72,7 +72,9 @@ impl Observer for TrainBar {
 
     fn stepped(&mut self, record: &StepRecord) {
         let rate = crate::table::short(self.tokens_per_second(record.step) as u64);
-        let message = format!("loss {:.4}{}  {rate} tokens/s", record.loss(), self.held_out);
+        let learning_rate =
+            record.metrics.get("learning_rate").map(|rate| format!("  lr {rate:.2e}")).unwrap_or_default();
+        let message = format!("loss {:.4}{}{learning_rate}  {rate} tokens/s", record.loss(), self.held_out);
         self.bar.set_position(record.step);
         if self.every.is_some_and(|every| record.step.is_multiple_of(every)) {
             terminal::say(&format!("step {:>5}/{}  {message}", record.step, self.steps));

@@ -2,6 +2,7 @@
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
+use crate::deny::{Deny, unproven};
 use crate::streams;
 use crate::table::counted;
 use clap::Args;
@@ -33,9 +34,9 @@ pub(super) struct Check {
     /// Override a key of the recipe or of the model.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Exit with 1 when there is a finding.
-    #[arg(long)]
-    deny: bool,
+    /// Exit with 1 when there is a finding, or with `--deny unproven` when something is not proven.
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "warnings")]
+    deny: Option<Deny>,
 }
 
 impl Check {
@@ -45,16 +46,26 @@ impl Check {
         let compiled = context.session.compile(&source, &CompileOptions::default())?;
         let lints = context.session.lint(&source)?;
         spinner.finish_and_clear();
-        let Compiled { mut warnings, audit, causality, .. } = compiled;
+        let Compiled { mut warnings, audit, causality, replicas, .. } = compiled;
         warnings.extend(lints.findings);
         let found = if warnings.is_empty() { "no findings".to_owned() } else { counted(warnings.len(), "finding") };
         let streams = streams::describe(&lints.streams);
         let causality = causality.map_or_else(|| "not checked".to_owned(), |verdict| verdict.to_string());
-        let text = format!("{found}: looked at {}\ncausality: {causality}\n{streams}", describe(&audit.checked));
+        let text = format!(
+            "{found}: looked at {}\ncausality: {causality}\nreplicas: {replicas}\n{streams}",
+            describe(&audit.checked)
+        );
         let streams = streams::figures(&lints.streams);
         let (checked, findings) = (figures(&audit.checked), warnings.len());
-        let json = json!({"findings": findings, "causality": causality, "checked": checked, "residual": streams});
-        let failed = self.deny && !warnings.is_empty();
+        let json = json!({
+            "findings": findings,
+            "unproven": unproven(&warnings),
+            "causality": causality,
+            "replicas": replicas.to_string(),
+            "checked": checked,
+            "residual": streams,
+        });
+        let failed = self.deny.is_some_and(|deny| deny.count(&warnings) > 0);
         Ok(Output { failed, warnings, ..Output::new(text, json) })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
+use crate::deny::{Deny, denied, unproven};
 use crate::table::{bytes, counted, facts, grouped, short};
 use crate::{estimate, explain};
 use clap::{Args, ValueEnum};
@@ -11,7 +12,6 @@ use halite::dump::DumpFilter;
 use halite::roles::Roles;
 use halite_ir::LowerOptions;
 use halite_neuron::Generation;
-use halite_support::Diagnostics;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -49,9 +49,9 @@ pub(super) struct Compile {
     /// Also write the IR before and after passes whose name matches (`*` matches any text).
     #[arg(long, value_name = "PASS")]
     dump_ir: Option<String>,
-    /// Write nothing and fail when there is a warning, such as a finding of the precision audit.
-    #[arg(long)]
-    deny: bool,
+    /// Write nothing and fail when there is a warning, or with `--deny unproven` when something is not proven.
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "warnings")]
+    deny: Option<Deny>,
     /// Show what passes decided and why: which patterns matched, and what kept others from matching.
     #[arg(long)]
     explain: bool,
@@ -83,8 +83,8 @@ impl Compile {
         let compiled = context.session.compile(&source, &self.options(&context.session.roles))?;
         let elapsed = start.elapsed();
         spinner.finish_and_clear();
-        if self.deny && !compiled.warnings.is_empty() {
-            return Ok(denied(compiled.warnings));
+        if let Some(denied) = denied(self.deny, &compiled.warnings) {
+            return Ok(denied);
         }
         compiled.bundle.write(&folder)?;
         let place = folder.display().to_string();
@@ -92,10 +92,13 @@ impl Compile {
         if context.shows_progress() {
             text = format!("{} compiled in {} ms\n{}", source.name, elapsed.as_millis(), describe(&compiled.bundle));
             text.push_str(&describe_presumed(&compiled));
+            text.push_str(&describe_unproven(unproven(&compiled.warnings)));
         }
         text.push_str(&format!("wrote {place}\n"));
         let names: Vec<&str> = compiled.bundle.files.keys().map(String::as_str).collect();
-        let mut json = json!({"bundle": place, "files": names, "statistics": compiled.bundle.manifest.statistics});
+        let statistics = &compiled.bundle.manifest.statistics;
+        let unproven = unproven(&compiled.warnings);
+        let mut json = json!({"bundle": place, "files": names, "statistics": statistics, "unproven": unproven});
         if self.explain {
             text.insert_str(0, &explain::explanation(&compiled.remarks));
             json["remarks"] = explain::json(&compiled.remarks);
@@ -121,13 +124,6 @@ impl Compile {
     }
 }
 
-/// The failure of a command because of warnings.
-pub(super) fn denied(warnings: Diagnostics) -> Output {
-    let count = warnings.len();
-    let text = format!("denied because of {}: nothing was written\n", counted(count, "warning"));
-    Output { warnings, failed: true, ..Output::new(text, json!({"denied": count})) }
-}
-
 /// What the verdict of the target rests on where no document says it.
 fn describe_presumed(compiled: &Compiled) -> String {
     let opcodes: Vec<&str> = compiled.presumed.iter().map(String::as_str).collect();
@@ -135,6 +131,11 @@ fn describe_presumed(compiled: &Compiled) -> String {
         return String::new();
     }
     format!("presumed to be taken, no document lists them: {}\n", opcodes.join(", "))
+}
+
+/// That something is not proven, which warnings above say more of.
+fn describe_unproven(count: usize) -> String {
+    if count == 0 { String::new() } else { format!("not proven: {}, see above\n", counted(count, "claim")) }
 }
 
 /// The figures of a bundle.

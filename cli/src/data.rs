@@ -7,10 +7,11 @@ mod show;
 
 use crate::context::{Context, Output, Result};
 use clap::{Args, Subcommand};
-use halite_data::{Counted, DataConfig};
+use halite_data::{Counted, DataConfig, check_marks};
 use halite_support::{Diagnostic, codes};
 use halite_train::{Feed, RecipeData};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Look at the data of a recipe, count it, or write its tokens.
 #[derive(Subcommand, Debug)]
@@ -67,6 +68,7 @@ impl Input {
                 .help("train on them as they are: what a model does not take is told before the first update")
                 .into());
         }
+        context.show(check_marks(&data.train_config(), Path::new("."))?.as_slice());
         Ok(Opened { width: Feed::of_batch(&bundle)?.takes.width()?, data })
     }
 }

@@ -13,14 +13,15 @@ pub(super) fn legal(recipe: &Recipe, generation: Generation) -> String {
     format!("yes: breaks no rule of {} for neuronx-cc {}{but}", profile.target, profile.version)
 }
 
-/// The verdict on what one core holds: that of the module that is furthest from it.
+/// The verdict on what one core holds: that of the module that is furthest from it, by name.
 pub(super) fn fits(manifest: &Manifest) -> String {
     let known = manifest.modules.iter().filter_map(|module| {
         let estimate = module.estimate.as_ref()?;
-        Some((estimate.fit?.verdict(), estimate.memory.total(), estimate))
+        Some((estimate.fit?.verdict(), estimate.memory.total(), module.name.as_str(), estimate))
     });
-    match known.max_by_key(|(verdict, total, _)| (*verdict, *total)) {
-        Some((_, _, estimate)) => verdict(estimate),
+    // The first of equals, as advice has it.
+    match known.reduce(|worst, next| if (next.0, next.1) > (worst.0, worst.1) { next } else { worst }) {
+        Some((_, _, name, estimate)) => format!("{} (`{name}`)", verdict(estimate)),
         None => "unknown".to_owned(),
     }
 }
@@ -54,8 +55,11 @@ pub(super) fn describe(name: &str, estimate: &Estimate) -> String {
         ("outputs", bytes(memory.outputs)),
         ("aliased", bytes(memory.aliased)),
         ("temporaries", format!("{} (estimated)", bytes(memory.temporaries))),
-        ("all", bytes(memory.total())),
     ];
+    if memory.resident > 0 {
+        pairs.push(("resident", format!("{} of state that other modules take", bytes(memory.resident))));
+    }
+    pairs.push(("all", bytes(memory.total())));
     let instructions = &estimate.instructions;
     if estimate.fit.is_some() {
         let parts = [

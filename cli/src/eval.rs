@@ -50,12 +50,17 @@ impl Eval {
         bundle.module_with_role(&ModuleRole::EVAL)?;
         let feed = Feed::of_batch(&bundle)?;
         let data = self.open(&bundle, &feed)?;
+        let mut warnings = Diagnostics::new();
+        if let Some(first) = data.first() {
+            // The tokenizer is that of all.
+            warnings.extend(first.data.warnings());
+        }
         let state = self.learned.read(&bundle)?;
         let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut evaluator = Evaluator::load(executor, &bundle, state)?;
         let most = self.batches.map_or(usize::MAX, |batches| batches as usize);
-        let (mut found, mut warnings) = (Vec::new(), Diagnostics::new());
+        let mut found = Vec::new();
         for HeldOut { name: held_out, mut data } in data {
             let place = if held_out.is_empty() { "held out".to_owned() } else { held_out };
             spinner.set_message(format!("{name}: measuring {place}"));

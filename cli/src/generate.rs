@@ -5,7 +5,8 @@ use crate::context::{Context, Output, Result};
 use crate::learned::{Learned, tokenizer};
 use crate::terminal;
 use clap::Args;
-use halite_data::Tokenizer;
+use halite_data::{Marks, Tokenizer, known_ends};
+use halite_recipe::DataTable;
 use halite_report::visible;
 use halite_support::{Diagnostic, codes};
 use halite_train::{Generator, Request, Sampling};
@@ -17,6 +18,9 @@ use std::sync::Arc;
 /// INPUT is a bundle with the role `forward`, or what `halite compile` takes. The text is written as it comes, the prompt first; equal inputs and seeds
 /// give equal texts. Each token is computed from the last `seq` tokens anew, without a cache of keys and values, and so takes as long
 /// as a whole sequence: this is to look at what was learned, not to serve a model.
+///
+/// The prompt begins as documents do in training, with the token `data.bos` of the recipe unless it is there already, and a text ends
+/// before the token that ends documents (`--set data.eos=none` goes on behind it). Tokens that the tokenizer lacks are not drawn.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +39,7 @@ pub(super) struct Generate {
     /// `bytes`, or a tokenizer.json of Hugging Face [default: that of the recipe's data, else bytes].
     #[arg(long, value_name = "NAME")]
     tokenizer: Option<String>,
-    /// Tokens to add.
+    /// The most tokens to add.
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     tokens: u32,
     /// What logits are divided by before a token is drawn: less than 1 keeps to what is probable, 0 is `--greedy`.
@@ -66,8 +70,16 @@ impl Generate {
         let (tokenizer, vocabulary) = (tokenizer(self.tokenizer.as_deref(), &bundle)?, Generator::vocabulary(&bundle)?);
         let tokenizer = tokenizer.as_ref();
         check_vocabulary(tokenizer, vocabulary)?;
+        let Marked { bos, ends } = Marked::of(tokenizer, bundle.manifest.recipe.data.as_ref())?;
+        let mut prompt = tokenizer.encode(&self.prompt)?;
+        if let Some(bos) = bos.filter(|bos| prompt.first() != Some(bos)) {
+            prompt.insert(0, bos);
+        }
+        let is_allowed = |id: i32| tokenizer.has(id) || ends.contains(&id);
         let request = Request {
-            prompt: tokenizer.encode(&self.prompt)?,
+            prompt,
+            allowed: Some((0..).take(vocabulary).map(is_allowed).collect()),
+            ends,
             tokens: self.tokens as usize,
             samples: self.samples as usize,
             sampling,
@@ -89,6 +101,27 @@ impl Generate {
             return Sampling::GREEDY;
         }
         Sampling { temperature: self.temperature, top_p: self.top_p }
+    }
+}
+
+/// How texts begin and end.
+struct Marked {
+    bos: Option<i32>,
+    ends: Vec<i32>,
+}
+
+impl Marked {
+    /// As documents do in the data of a recipe. Where it has none, nobody knows which of the ends that are known the model learned: any.
+    fn of(tokenizer: &dyn Tokenizer, data: Option<&DataTable>) -> Result<Self> {
+        let Some(data) = data else {
+            let ends = match tokenizer.stated_end()?.and_then(|end| tokenizer.id(&end)) {
+                Some(end) => vec![end],
+                None => known_ends(tokenizer).into_iter().map(|(_, id)| id).collect(),
+            };
+            return Ok(Self { bos: None, ends });
+        };
+        let Marks { bos, eos, .. } = Marks::of(tokenizer, data.bos.as_deref(), data.eos.as_deref())?;
+        Ok(Self { bos, ends: eos.into_iter().collect() })
     }
 }
 

@@ -5,6 +5,7 @@ mod rules;
 mod shardings;
 
 use crate::context::{Context, Output, Result};
+use crate::deny::Deny;
 use clap::{ArgGroup, Args, Subcommand};
 use halite_hlo::graph::Graph;
 use halite_neuron::Tables;
@@ -90,6 +91,9 @@ pub(super) struct Check {
     /// are told their numbers is `"rank"`.
     #[arg(long, value_name = "JSON", requires = "mesh")]
     shardings: Option<PathBuf>,
+    /// Exit with 1 when there is a warning, or with `--deny unproven` when it is not proven what ranks hold.
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "warnings")]
+    deny: Option<Deny>,
 }
 
 impl Check {
@@ -105,7 +109,9 @@ impl Check {
         let in_file = |faults: Diagnostics| faults.into_iter().map(explain).collect::<Diagnostics>();
         let of_mesh = mesh.map(|mesh| mesh.check(&graph)).transpose().map_err(in_file)?;
         let of_target = profile.map(|profile| self.held_to_rules(&graph, &profile).map_err(in_file)).transpose()?;
-        Ok(both(of_target, of_mesh))
+        let output = both(of_target, of_mesh);
+        let failed = output.failed || self.deny.is_some_and(|deny| deny.count(&output.warnings) > 0);
+        Ok(Output { failed, ..output })
     }
 
     /// What a target says of a module.

@@ -10,6 +10,7 @@ mod compile;
 mod context;
 mod convert;
 mod data;
+mod deny;
 mod device;
 mod diagnostics;
 mod env;
@@ -21,6 +22,7 @@ mod generate;
 mod groups;
 mod help;
 mod hlo;
+mod idle;
 mod init;
 mod inspect;
 mod launched;
@@ -193,7 +195,9 @@ pub fn reference(session: &Session) -> halite_support::Result<Reference> {
 /// Runs a command line, the name of the program first, in a session.
 pub fn run(session: Session, arguments: &[OsString]) -> ExitCode {
     let json = wants_json(arguments);
-    let parsed = command(&session).try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = command(&session)
+        .try_get_matches_from(deny::joined(arguments))
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return refuse(session, &error, json),

@@ -1,10 +1,11 @@
 //! `halite train`.
 
 use crate::bars::{self, TrainBar};
-use crate::compile::denied;
 use crate::context::{Context, Output, Ready, Result};
+use crate::deny::{Deny, denied};
 use crate::device::{Device, Running};
 use crate::exit::TRY_AGAIN;
+use crate::idle;
 use crate::signals::{Caught, Signals};
 use crate::table::{counted, facts};
 use crate::terminal;
@@ -29,7 +30,8 @@ use std::path::{Path, PathBuf};
 /// its files; a broken one is named and passed over. The file checkpoint-now in the folder, or SIGUSR1, asks for one after the
 /// current update. One run at a time works in a folder.
 ///
-/// A warning says when gradients grow, the loss is too good or updates wait for data; `metrics` has the limits.
+/// A warning says when gradients grow, the loss is too good or updates wait for data; `metrics` has the limits. One before the first
+/// update says which at the end have a learning rate of 0, and so change nothing.
 ///
 /// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run after the current update, with its state saved; a second signal ends it at
 /// once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and data. A run that is resumed
@@ -67,9 +69,9 @@ pub(super) struct Train {
     /// Override a key of the recipe or of the model.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Do not train, and fail, when compiling gives a warning, such as a finding of the precision audit.
-    #[arg(long)]
-    deny: bool,
+    /// Do not train, and fail, when compiling gives a warning, or with `--deny unproven` when something is not proven.
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "warnings")]
+    deny: Option<Deny>,
     /// Continue from this state: a file, the index of parts, a checkpoint, or the newest one of the folder of a run.
     #[arg(long, value_name = "PATH")]
     resume: Option<PathBuf>,
@@ -149,12 +151,12 @@ impl Recovery {
 
 impl Train {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        if self.deny {
+        if self.deny.is_some() {
             context.require_recipe(&self.input, "--deny")?;
         }
         let (name, Ready { mut bundle, warnings, model, libraries }) = context.ready(&self.input, &self.set)?;
-        if self.deny && !warnings.is_empty() {
-            return Ok(denied(warnings));
+        if let Some(denied) = denied(self.deny, &warnings) {
+            return Ok(denied);
         }
         let launched = self.device.launched(&self.input, &bundle.manifest)?;
         context.rank = launched.as_ref().filter(|launched| launched.world > 1).map(|launched| launched.rank);
@@ -182,6 +184,8 @@ impl Train {
             bundle.manifest.recipe.data = Some(table);
         }
         let (data, described) = data(&bundle)?;
+        let shapes = &context.session.vocabulary.shapes;
+        context.show(idle::warning(&bundle.manifest.recipe.schedule, shapes, options.steps).as_slice());
         check_data(&bundle, &data)?;
         let Running { executor, peers } = self.device.start(context, &self.input, &mut bundle, launched.as_ref())?;
         let output = if let Some(peers) = &peers { output.of_rank(peers.rank()) } else { output };

@@ -136,7 +136,7 @@ fn hlo_of_one_rank_is_held_to_its_shardings() {
         (output.status.code(), text(output.stdout), text(output.stderr))
     };
     let (code, text, _) = check("mesh_step.hlo.pb", &[]);
-    assert_eq!((code, text.lines().last()), (Some(0), Some("ranks hold what the shardings say")), "{text}");
+    assert_eq!((code, text.lines().last()), (Some(0), Some("proven: ranks hold what the shardings say")), "{text}");
     let (code, text, _) = check("mesh_missing.hlo.pb", &[]);
     assert_eq!(code, Some(1), "{text}");
     for part in
@@ -167,8 +167,12 @@ fn shardings_are_taken_from_a_file() {
     say(r#"{"parameters": {"x": ["data", null]}, "results": {"2": []}}"#);
     assert_eq!(halite(folder.path(), &arguments).status.code(), Some(0));
     say(r#"{"parameters": {"x": [null, null]}}"#);
+    // The batch that is the same everywhere is summed twice; the loss is a mean, which may take that back.
     let output = halite(folder.path(), &arguments);
-    assert_eq!(output.status.code(), Some(1), "the batch that is the same everywhere is summed twice");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("\nnot followed: nothing that was tried shows a fault"));
+    let denied = halite(folder.path(), &[&arguments[..], &["--deny", "unproven"]].concat());
+    assert_eq!(denied.status.code(), Some(1));
     say(r#"{"parameters": {"x": "rank"}}"#);
     let output = halite(folder.path(), &arguments);
     assert!(String::from_utf8(output.stdout).unwrap().contains("it is computed from the number of the rank"));

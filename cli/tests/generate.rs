@@ -1,6 +1,7 @@
 //! What a model learned, through the binary, on CPU XLA. Needs the PJRT plugin: `halite plugin install`.
 
-use crate::program::written;
+use crate::marks::tokenizer;
+use crate::program::{halite, written};
 
 /// A small Llama that knows bytes.
 const MODEL: [&str; 9] =
@@ -76,4 +77,61 @@ fn an_evaluation_is_that_of_training() {
     let eval: serde_json::Value = serde_json::from_str(&written(folder.path(), &eval)).unwrap();
     assert_eq!(eval["data"][0]["loss"], train["held_out_loss"]);
     assert!(train["held_out_loss"].as_f64().unwrap() < 6.0, "{train}");
+}
+
+/// Documents are "abac", once or twice, between marks: what comes after an "a" depends on what came before it.
+const MARKED: &str = r#"
+halite = 1
+batch = 8
+seq = 12
+precision = "fp32"
+model = { name = "llama", config = { vocab = 256, hidden = 32, layers = 2, heads = 2, ffn = 64, packed = true } }
+optimizer.adamw.lr = 5e-3
+data.bos = "1"
+data.eos = "2"
+data.sources = [{ files = ["text.txt"], documents = "line" }]
+"#;
+
+#[test]
+fn prompts_begin_and_texts_end_as_documents_do() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("text.txt"), "abac\nabacabac\n".repeat(40)).unwrap();
+    std::fs::write(folder.path().join("r.toml"), MARKED).unwrap();
+    written(folder.path(), &["train", "r.toml", "--steps", "100", "-o", "run", "--quiet"]);
+    let generate = |more: &[&str]| {
+        let command = ["generate", "r.toml", "--state", "run", "--greedy", "--json"];
+        let json = written(folder.path(), &[&command, more].concat());
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        json["samples"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let of_three = |prompt| generate(&["--prompt", prompt, "--tokens", "3"]);
+    assert_eq!(of_three("a"), "bac");
+    // Whoever wrote the mark meant this one.
+    assert_eq!(of_three("\u{1}a"), "bac");
+    // The mark alone is enough to begin with.
+    assert_eq!(of_three(""), "aba");
+    let long = generate(&["--prompt", "a", "--tokens", "20"]);
+    assert!(["bac", "bacabac"].contains(&&*long), "{long:?}");
+    let on = generate(&["--prompt", "a", "--tokens", "20", "--set", "data.eos=none"]);
+    assert_eq!((on.len(), on.contains('\u{2}')), (20, true), "{on:?}");
+}
+
+/// A model may know more ids than its tokenizer, in gaps and at the end.
+#[test]
+fn ids_that_the_tokenizer_lacks_are_not_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = MARKED.replace("data.bos = \"1\"\ndata.eos = \"2\"", "data.tokenizer = \"t.json\"");
+    std::fs::write(folder.path().join("text.txt"), "a b\n".repeat(40)).unwrap();
+    std::fs::write(folder.path().join("r.toml"), recipe).unwrap();
+    let with_gaps = tokenizer(&[("<eos>", true)]).replace("\"x\":3", "\"x\":7");
+    std::fs::write(folder.path().join("t.json"), with_gaps).unwrap();
+    written(folder.path(), &["train", "r.toml", "--steps", "1", "-o", "run", "--quiet"]);
+    let state = ["generate", "r.toml", "--state", "run", "--prompt", "a b", "--json"];
+    let more = ["--samples", "8", "--tokens", "40", "--temperature", "100", "--set", "data.eos=none"];
+    let output = halite(folder.path(), &[&state[..], &more].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ids = json["samples"].as_array().unwrap().iter().flat_map(|sample| sample["tokens"].as_array().unwrap());
+    let drawn: std::collections::BTreeSet<u64> = ids.map(|id| id.as_u64().unwrap()).collect();
+    assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [0, 1, 2, 4, 7]);
 }

@@ -11,10 +11,12 @@ mod generate;
 mod kills;
 #[cfg(unix)]
 mod launch;
+mod marks;
 mod numerics;
 mod platforms;
 mod program;
 mod reference;
+mod schedule;
 mod signals;
 mod stablehlo;
 mod tampered;

@@ -80,7 +80,9 @@ fn a_run_that_diverges_is_a_result() {
     let (tame, wild) = (&recipe(&study, "fp32")["runs"][0], &recipe(&study, "wild")["runs"][0]);
     assert_eq!((&tame["diverged"], tame["steps"].as_array().unwrap().len()), (&Value::Null, 6));
     let last = wild["diverged"].as_u64().unwrap();
-    assert!(last < 6 && wild["steps"].as_array().unwrap().len() as u64 == last - 1, "{wild}");
+    // In an update, or in what is held out after it: gradients are clipped as they are by the recipe that it is laid over.
+    let steps = wild["steps"].as_array().unwrap().len() as u64;
+    assert!(last < 6 && (last - 1..=last).contains(&steps), "{wild}");
     let summary = study["summary"].as_array().unwrap();
     assert_eq!(summary.iter().map(|recipe| recipe["diverged"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1, 0]);
     assert!(gradient_errors(&study, "fp32").into_iter().all(|error| error > 0.0 && error < 1e-5));

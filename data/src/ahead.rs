@@ -19,6 +19,7 @@ pub struct Ahead {
     skipped: Vec<Skipped>,
     identity: BTreeMap<String, String>,
     vocabulary: u64,
+    warnings: Vec<Diagnostic>,
 }
 
 /// Who has the data set.
@@ -47,8 +48,8 @@ impl Ahead {
     /// Makes batches of so many rows of a data set, at most `most` of them ahead.
     pub fn new(dataset: Box<dyn Dataset>, rows: usize, most: usize) -> Self {
         let (position, epochs, skipped) = (dataset.position(), dataset.epochs(), dataset.skipped());
-        let (identity, vocabulary) = (dataset.identity(), dataset.vocabulary());
-        Self { rows, most, maker: Maker::Idle(dataset), position, epochs, skipped, identity, vocabulary }
+        let (identity, vocabulary, warnings) = (dataset.identity(), dataset.vocabulary(), dataset.warnings());
+        Self { rows, most, maker: Maker::Idle(dataset), position, epochs, skipped, identity, vocabulary, warnings }
     }
 
     /// Ends the thread and takes the data set, which is where it has read to.
@@ -147,6 +148,10 @@ impl Dataset for Ahead {
 
     fn vocabulary(&self) -> u64 {
         self.vocabulary
+    }
+
+    fn warnings(&self) -> Vec<Diagnostic> {
+        self.warnings.clone()
     }
 
     fn skipped(&self) -> Vec<Skipped> {

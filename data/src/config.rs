@@ -10,7 +10,8 @@ pub struct DataConfig {
     pub tokenizer: String,
     /// The token before each document: its text or id. None by default.
     pub bos: Option<String>,
-    /// The token after each document: its text or id, or `none`. By default the one that the tokenizer is known by.
+    /// The token after each document: its text or id, or `none`. By default the one that the `tokenizer_config.json` beside the
+    /// tokenizer states, else the only special token that is known to end documents.
     pub eos: Option<String>,
     /// How documents become rows.
     pub pack: Packing,
@@ -51,6 +52,12 @@ impl SourceConfig {
     pub fn has_examples(&self) -> bool {
         let of_name = |file: &String| Format::of(file) == Some(Format::Examples);
         self.format.map_or_else(|| self.files.iter().any(of_name), |format| format == Format::Examples)
+    }
+
+    /// Whether its files say by themselves where documents end.
+    pub(crate) fn marks_ends(&self) -> bool {
+        let of_name = |file: &String| Format::of(file) == Some(Format::Megatron);
+        self.format.map_or_else(|| self.files.iter().all(of_name), |format| format == Format::Megatron)
     }
 }
 

@@ -125,6 +125,11 @@ pub trait Dataset: Send {
     /// How many token ids a model must know.
     fn vocabulary(&self) -> u64;
 
+    /// What is to be told before it is trained on.
+    fn warnings(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
     /// What was left out since it was opened or last sought, by reason.
     fn skipped(&self) -> Vec<Skipped> {
         Vec::new()
@@ -145,6 +150,20 @@ pub struct Opened {
     pub train: Box<dyn Dataset>,
     /// What is held out.
     pub held_out: Vec<HeldOut>,
+}
+
+impl Opened {
+    /// What is to be told before the first update, each thing once.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let all = std::iter::once(&self.train).chain(self.held_out.iter().map(|held_out| &held_out.data));
+        let mut told = Vec::new();
+        for warning in all.flat_map(|data| data.warnings()) {
+            if !told.contains(&warning) {
+                told.push(warning);
+            }
+        }
+        told
+    }
 }
 
 /// What data are opened from, once it is known what a model takes.

@@ -2,7 +2,7 @@
 
 use crate::dataset::{Dataset, Position, Rows, Skipped};
 use crate::source::not_ours;
-use halite_support::Result;
+use halite_support::{Diagnostic, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ impl Dataset for Mixture {
                 }
             }
         }
-        all.ok_or_else(|| halite_support::Diagnostic::bug("a mixture has no parts"))
+        all.ok_or_else(|| Diagnostic::bug("a mixture has no parts"))
     }
 
     fn position(&self) -> Position {
@@ -117,6 +117,10 @@ impl Dataset for Mixture {
 
     fn vocabulary(&self) -> u64 {
         self.parts.iter().map(|part| part.dataset.vocabulary()).max().unwrap_or(0)
+    }
+
+    fn warnings(&self) -> Vec<Diagnostic> {
+        self.parts.iter().flat_map(|part| part.dataset.warnings()).collect()
     }
 
     fn skipped(&self) -> Vec<Skipped> {

@@ -72,6 +72,14 @@ pub fn open_examples(config: &DataConfig, base: &Path, inputs: &[Input], seed: u
     Ok(Mixture::new(parts))
 }
 
+/// What is to be told of the marks of documents before these are read.
+///
+/// # Errors
+/// When the tokenizer cannot be read, or does not tell which token ends documents.
+pub fn check_marks(config: &DataConfig, base: &Path) -> Result<Option<Diagnostic>> {
+    Ok(Encoder::open(config, base)?.warning().cloned())
+}
+
 /// How the order of rows came about.
 fn order(seed: Option<u64>) -> String {
     seed.map_or_else(|| "as it is".to_owned(), |seed| format!("shuffled by {seed}"))

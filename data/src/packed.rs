@@ -220,6 +220,10 @@ impl Dataset for Packed {
         self.encoder.vocabulary()
     }
 
+    fn warnings(&self) -> Vec<Diagnostic> {
+        self.encoder.warning().cloned().into_iter().collect()
+    }
+
     fn skipped(&self) -> Vec<Skipped> {
         self.reader.skipped()
     }

@@ -4,6 +4,8 @@
 mod hugging_face;
 #[cfg(feature = "tokenizers")]
 mod sizes;
+#[cfg(feature = "tokenizers")]
+mod stated;
 
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
@@ -27,6 +29,21 @@ pub trait Tokenizer: Send + Sync {
 
     /// The id of a token that is known by its text.
     fn id(&self, token: &str) -> Option<i32>;
+
+    /// Whether an id is one of it: there may be gaps between the first and the last.
+    fn has(&self, id: i32) -> bool;
+
+    /// Whether an id is that of a special token, which no text is made of.
+    fn is_special(&self, id: i32) -> bool;
+
+    /// Whether it may have tokens that mark where texts begin and end.
+    fn is_marked(&self) -> bool;
+
+    /// The token that ends a text, as far as a configuration states one beside the tokenizer.
+    ///
+    /// # Errors
+    /// When there is a configuration that cannot be read, or it states something else than a token.
+    fn stated_end(&self) -> Result<Option<String>>;
 
     /// What tells it from others.
     fn identity(&self) -> String;
@@ -74,6 +91,22 @@ impl Tokenizer for Bytes {
 
     fn id(&self, _: &str) -> Option<i32> {
         None
+    }
+
+    fn has(&self, id: i32) -> bool {
+        u8::try_from(id).is_ok()
+    }
+
+    fn is_special(&self, _: i32) -> bool {
+        false
+    }
+
+    fn is_marked(&self) -> bool {
+        false
+    }
+
+    fn stated_end(&self) -> Result<Option<String>> {
+        Ok(None)
     }
 
     fn identity(&self) -> String {

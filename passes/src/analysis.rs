@@ -7,4 +7,5 @@ pub(crate) mod check_precision;
 pub(crate) mod check_replicas;
 pub(crate) mod init_lint;
 pub(crate) mod replicas;
+mod trial;
 pub(crate) mod unused;

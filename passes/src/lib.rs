@@ -10,13 +10,15 @@ mod transform;
 pub use analysis::audit::{Audit, Checked, PrecisionUse, audit, precision_uses};
 pub use analysis::causality::{Assumption, CausalityReport, Finding, Reads, Verdict, Witness, causality};
 pub use analysis::init_lint::{InitReport, ResidualBranch, ResidualStream, check_init};
-pub use analysis::replicas::{Moves, ReplicaFinding, replicas};
+pub use analysis::replicas::{
+    Moves, ReplicaFinding, ReplicaSuspicion, ReplicaWitness, held_elsewhere, replicas, unlike_ranks, unlike_whole,
+};
 pub use analysis::unused::check_unused;
 pub use builtin::fusions;
 pub use framework::dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
 pub use framework::findings::Findings;
 pub use framework::membership::{decay_of, groups_of};
-pub use framework::pass::{Changed, Kind, MadeBy, Pass, PassCx, PassInfo, Relation};
+pub use framework::pass::{Changed, Kind, MadeBy, Pass, PassCx, PassInfo, Relation, Smaller};
 pub use framework::pattern::{family, matches_pattern};
 pub use framework::pipeline::{Group, Pipeline, PipelineSpec, Stage};
 pub use framework::registry::PassRegistry;

@@ -105,16 +105,10 @@ impl Model<'_> {
         let scale = f64::from((1.0 / (1.0 - rate)) as f32);
         let element = |(index, value): (halite_tensor::Dims, f64)| {
             let coordinates: Vec<u32> = index.iter().map(|&at| at as u32).collect();
-            let bits = two_rounds(random_bits(key, self.draw, &coordinates));
+            let bits = random_bits(key, self.draw, &coordinates);
             if f64::from(bits >> 8) / f64::from(1 << 24) < rate { 0.0 } else { value * scale }
         };
         let values = Indices::new(x.shape()).zip(x.f64s()).map(element);
         HostTensor::from_f64s(x.dtype(), x.shape().clone(), values)
     }
-}
-
-/// What `keyed_dropout` does to random bits.
-fn two_rounds(bits: u32) -> u32 {
-    let down = bits ^ (((bits >> 16) * 0x97) >> 8);
-    down ^ (((down & 0xffff) * 0xed) << 8)
 }

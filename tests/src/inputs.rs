@@ -11,7 +11,18 @@ pub enum InputKind {
     Plain,
     /// Zeros of both signs, infinities, NaN, the largest and smallest numbers.
     Special,
+    /// The same: elements count through them from a number, and each operand is so many of them ahead of the one before. Operands are equal
+    /// where that is none; over all numbers each value meets each.
+    Pairs {
+        /// How far an operand is ahead of the one before.
+        ahead: usize,
+        /// What the first element begins with.
+        from: usize,
+    },
 }
+
+/// How many special values there are.
+pub(crate) const SPECIALS: usize = 10;
 
 /// Operands of a function, the same for the same seed. What is declared of them holds.
 pub fn seeded_inputs(function: &Function, kind: InputKind, seed: u64) -> Vec<HostTensor> {
@@ -40,7 +51,11 @@ fn values(ty: &TensorType, kind: InputKind, position: usize) -> SampleValues {
         }
     };
     // Operands meet each other's values in other pairs.
-    let by = position * 3 % list.len();
+    let by = match kind {
+        InputKind::Pairs { ahead, from } => from + position * ahead,
+        InputKind::Plain | InputKind::Special => position * 3,
+    };
+    let by = by % list.len();
     list.rotate_left(by);
     SampleValues::Listed(list)
 }

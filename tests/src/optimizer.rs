@@ -153,7 +153,7 @@ fn model(
     let is_step = new.params.iter().any(|param| matches!(param.role, ParamRole::State(_)));
     let mut weights = BTreeMap::new();
     for (param, input) in old.params.iter().zip(inputs) {
-        let ParamRole::Weight(_) = &param.role else { continue };
+        let ParamRole::Weight(info) = &param.role else { continue };
         let original = param.originals().next().unwrap_or_default();
         let group = group_of(recipe, original);
         if group.is_some_and(|group| group.frozen) {
@@ -171,7 +171,7 @@ fn model(
         let factor = if is_step { by_role(ResultRole::Scale(param.name.clone()))?[0] } else { 1.0 };
         let value = if master.is_empty() { input.f64s() } else { master };
         let shape = old.ty(param.value).shape().to_vec();
-        let weight = RefWeight { value, gradient, state: kept, shape };
+        let weight = RefWeight { value, gradient, state: kept, shape, output: info.output };
         let named = rules.get(optimizer.rule_of(group)).map_err(|error| error.to_string())?;
         let lies = lies.filter(|_| !named.is_elementwise());
         let weight = Weight { weight, lies, squares, factor, ema, decay, group };
@@ -288,7 +288,7 @@ impl Lies {
             let own = new.len()..new.len() + shape.iter().product::<usize>();
             let state = state.iter().map(|kept| kept[own.clone()].to_vec()).collect();
             let (value, gradient) = (value[own.clone()].to_vec(), gradient[own].to_vec());
-            let mut own = RefWeight { value, gradient, state, shape: shape.clone() };
+            let mut own = RefWeight { value, gradient, state, shape: shape.clone(), output: weight.output };
             update(&mut own);
             new.extend(own.value);
             kept.iter_mut().zip(own.state).for_each(|(all, own)| all.extend(own));

@@ -1,6 +1,6 @@
 //! Whether a pass keeps the relation it declares.
 
-use crate::inputs::{InputKind, seeded_inputs};
+use crate::inputs::{InputKind, SPECIALS, seeded_inputs};
 use crate::packed::stored_as;
 use crate::within_recipe::check_within_recipe;
 use halite_ir::{Function, Interpreter, Module, Registry, TensorType};
@@ -12,7 +12,25 @@ use halite_tensor::{
 };
 
 /// The operands that functions are tried on: kind and seed.
-const TRIALS: [(InputKind, u64); 3] = [(InputKind::Plain, 1), (InputKind::Plain, 2), (InputKind::Special, 3)];
+const TRIALS: [(InputKind, u64); 4] = [
+    (InputKind::Plain, 1),
+    (InputKind::Plain, 2),
+    (InputKind::Special, 3),
+    (InputKind::Pairs { ahead: 0, from: 0 }, 4),
+];
+
+/// Functions of so many instructions and elements of operands at most are tried on all pairs of special values.
+const SMALL: (usize, usize) = (40, 256);
+
+/// The operands that a function is tried on.
+fn trials(function: &Function) -> Vec<(InputKind, u64)> {
+    let elements = function.param_types().iter().map(|ty| ty.shape().num_elements()).sum::<usize>();
+    let least = function.param_types().iter().map(|ty| ty.shape().num_elements().max(1)).min().unwrap_or(SPECIALS);
+    let is_small = function.insts.len() <= SMALL.0 && elements <= SMALL.1;
+    let froms = (0..SPECIALS).step_by(least.min(SPECIALS));
+    let pairs = froms.flat_map(|from| (0..SPECIALS).map(move |ahead| (InputKind::Pairs { ahead, from }, 4)));
+    TRIALS.into_iter().chain(pairs.filter(|_| is_small)).collect()
+}
 
 /// Runs every function that both modules have, and call alike, on seeded operands, others on each rank, and compares the results as the
 /// relation says.
@@ -33,7 +51,7 @@ pub fn check_relation(relation: Relation, before: &Module, after: &Module, regis
         if !is_comparable(before, old, new) {
             continue;
         }
-        for (kind, seed) in TRIALS {
+        for (kind, seed) in trials(old) {
             let ranks = before.layout.as_ref().map_or(1, |layout| layout.mesh.num_ranks() as u64);
             let inputs: Vec<_> = (0..ranks).map(|rank| seeded_inputs(old, kind, seed + (rank << 32))).collect();
             let at = |message: String| format!("`@{}` on {kind:?} operands {inputs:?}: {message}", old.name);
@@ -138,6 +156,24 @@ mod tests {
 
     fn module(text: &str) -> Module {
         halite_ir::text::parse(text, halite_support::FileId::of("test.ir", text), &Registry::builtin()).unwrap()
+    }
+
+    /// `-(x - y)` is -0.0 where `y - x` is 0.0: where they are equal.
+    #[test]
+    fn pairs_of_operands_tell_wrong_rewrites() {
+        let text =
+            |body: &str| module(&format!("func @f(%x: f32[4], %y: f32[4]) -> (f32[4]) {{\n{body}\n  return %z\n}}"));
+        let check = |before: &str, after: &str| {
+            check_relation(Relation::Identical, &text(before), &text(after), &Registry::builtin())
+        };
+        let turned = "  %z = subtract %y, %x : f32[4]";
+        assert!(check("  %d = subtract %x, %y : f32[4]\n  %z = negate %d : f32[4]", turned).is_err());
+        let product = "  %z = multiply %x, %y : f32[4]";
+        assert!(check("  %z = multiply %y, %x : f32[4]", product).is_ok());
+        // Wrong for a zero beside an infinity alone.
+        let guarded = "  %c = constant 0.0 : f32[4]\n  %e = compare %x, %c {direction = EQ} : pred[4]\n  \
+                       %p = multiply %x, %y : f32[4]\n  %z = select %e, %x, %p : f32[4]";
+        assert!(check(guarded, product).is_err());
     }
 
     #[test]

@@ -22,12 +22,16 @@ const LOGITS: &str = "logits";
 pub struct Request {
     /// Token ids to go on from, at least one.
     pub prompt: Vec<i32>,
-    /// Tokens to add to each sample.
+    /// Tokens to add to each sample, at most.
     pub tokens: usize,
     /// Texts to make, each from its own random numbers.
     pub samples: usize,
     /// How a token is chosen.
     pub sampling: Sampling,
+    /// Tokens that end a text; they are not part of it.
+    pub ends: Vec<i32>,
+    /// Whether each id may be chosen, those beyond it not: a model may predict more ids than its tokenizer has. `None` for all.
+    pub allowed: Option<Vec<bool>>,
     /// Seed of the choices: a token is a function of it, the number of the sample and the position.
     pub seed: u64,
 }
@@ -49,8 +53,26 @@ impl Request {
             let error = Diagnostic::error(codes::TEXT, "the prompt has no tokens");
             return Err(error.help("give at least one to go on from"));
         }
+        if self.choices(vocabulary).next().is_none() {
+            let error = Diagnostic::error(codes::TEXT, "no token that the model predicts may be chosen");
+            return Err(error.help("use the tokenizer that the model was trained with"));
+        }
         Ok(())
     }
+
+    /// The ids to choose from.
+    fn choices(&self, vocabulary: usize) -> impl Iterator<Item = usize> {
+        let is_allowed = |&id: &usize| self.allowed.as_ref().is_none_or(|all| all.get(id).copied().unwrap_or(false));
+        (0..vocabulary).filter(is_allowed)
+    }
+}
+
+/// A text that grows.
+#[derive(Clone)]
+struct Growing {
+    tokens: Vec<i32>,
+    /// Whether a token came that ends it.
+    is_ended: bool,
 }
 
 /// The forward of a model, which predicts one token after another. Each is computed from the last `seq` tokens as a whole: nothing of them
@@ -93,7 +115,7 @@ impl Generator {
     }
 
     /// Makes the samples of a request; `hear` is told each token with the number of its sample, as soon as it is there. The tokens of each
-    /// sample, without the prompt.
+    /// sample, without the prompt and the token that ended it.
     ///
     /// # Errors
     /// As [`Request::check`]; when the executor fails, or a prediction is no number.
@@ -103,40 +125,53 @@ impl Generator {
         hear: &mut dyn FnMut(usize, i32),
     ) -> std::result::Result<Vec<Vec<i32>>, Diagnostics> {
         request.check(self.vocabulary)?;
-        let mut texts = vec![request.prompt.clone(); request.samples];
+        let choices: Vec<usize> = request.choices(self.vocabulary).collect();
+        let start = Growing { tokens: request.prompt.clone(), is_ended: false };
+        let mut texts = vec![start; request.samples];
         for (group, texts) in texts.chunks_mut(self.feed.eval_rows).enumerate() {
             let first = group * self.feed.eval_rows;
             for position in 0..request.tokens {
-                self.add_token(texts, first, position, request, hear)?;
+                if texts.iter().all(|text| text.is_ended) {
+                    break;
+                }
+                self.add_token(texts, first, position, (request, &choices), hear)?;
             }
         }
-        Ok(texts.into_iter().map(|mut text| text.split_off(request.prompt.len())).collect())
+        Ok(texts.into_iter().map(|mut text| text.tokens.split_off(request.prompt.len())).collect())
     }
 
-    /// Adds a token to each of as many texts as the model takes at once, the first of which has this number.
+    /// Adds a token to each that did not end of as many texts as the model takes at once, the first of which has this number.
     fn add_token(
         &mut self,
-        texts: &mut [Vec<i32>],
+        texts: &mut [Growing],
         first: usize,
         position: usize,
-        request: &Request,
+        (request, choices): (&Request, &[usize]),
         hear: &mut dyn FnMut(usize, i32),
     ) -> std::result::Result<(), Diagnostics> {
         let logits = self.logits(texts)?;
         for (row, (text, logits)) in texts.iter_mut().zip(logits).enumerate() {
+            if text.is_ended {
+                continue;
+            }
             let number = first + row;
             let stream = Stream::new(request.seed, &format!("sample {number}"));
-            let token = request.sampling.choose(&logits, stream.bits(position as u64))?;
-            text.push(token as i32);
-            hear(number, token as i32);
+            let logits: Vec<f64> = choices.iter().map(|&id| logits[id]).collect();
+            let token = choices[request.sampling.choose(&logits, stream.bits(position as u64))?] as i32;
+            text.is_ended = request.ends.contains(&token);
+            if !text.is_ended {
+                text.tokens.push(token);
+                hear(number, token);
+            }
         }
         Ok(())
     }
 
     /// For each text the logits of the token after it.
-    fn logits(&mut self, texts: &[Vec<i32>]) -> std::result::Result<Vec<Vec<f64>>, Diagnostics> {
+    fn logits(&mut self, texts: &[Growing]) -> std::result::Result<Vec<Vec<f64>>, Diagnostics> {
         let seq = self.width - 1;
-        let windows: Vec<&[i32]> = texts.iter().map(|text| &text[text.len().saturating_sub(seq)..]).collect();
+        let windows: Vec<&[i32]> =
+            texts.iter().map(|text| &text.tokens[text.tokens.len().saturating_sub(seq)..]).collect();
         let batch = self.feed.batch(rows(&windows, self.feed.eval_rows, self.width))?;
         let outputs = self.inference.run(&batch)?;
         let logits = outputs.get(LOGITS).ok_or_else(|| Diagnostic::bug("a forward without logits"))?;

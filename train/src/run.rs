@@ -63,6 +63,7 @@ fn run_to_end(
     let feed = Feed::of(bundle)?;
     let mut data = data.open(&feed.takes, options.seed)?;
     feed.check(data.train.as_ref())?;
+    let warnings = data.warnings();
     let record = Record::new(bundle, &data, options.seed)?;
     let start::Started { tensors, rollbacks } =
         start::started(bundle, output, (&record, data.train.as_mut()), options, observer)?;
@@ -89,7 +90,7 @@ fn run_to_end(
         output.add_event(watch, Event::Resume { update: start })?;
     }
     watch.started(start);
-    programs.warnings.iter().for_each(|warning| watch.warned(warning));
+    warnings.iter().chain(&programs.warnings).for_each(|warning| watch.warned(warning));
     let mut saver = Saver::new(output, options, &record);
     let ended = go_on(&mut run, bundle, &record, (options, &together), &mut saver, output, watch);
     run.tell_skipped(true, watch);

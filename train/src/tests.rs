@@ -319,7 +319,7 @@ fn vocabularies_below_bytes_are_refused() {
 #[test]
 fn numbers_out_of_range_are_refused_where_that_is_asked_for() {
     let mut bundle = bundle();
-    let range = IndexRange { part: vec![[0, 2], [0, 3]], below: 5, except: None };
+    let range = IndexRange { part: vec![[0, 2], [0, 3]], below: 5, except: None, computed: None };
     bundle.manifest.modules.iter_mut().for_each(|module| module.inputs[0].ranges = vec![range.clone()]);
     let mut step = TrainStep::load(HAND.shared(), &bundle).unwrap();
     step.init_state(1).unwrap();

@@ -4,8 +4,9 @@ use super::shardings::Stated;
 use crate::context::{Output, Result};
 use crate::table::{counted, grouped};
 use halite_hlo::graph::Graph;
+use halite_ir::Registry;
 use halite_lift::{Claims, Lifted, are_claimed, claims, lift, require_partitioned};
-use halite_passes::{Moves, ReplicaFinding, replicas};
+use halite_passes::{Moves, ReplicaFinding, ReplicaSuspicion, held_elsewhere, replicas, unlike_ranks};
 use halite_support::text::plain;
 use halite_support::{Diagnostic, Diagnostics, Severity, codes};
 use halite_tensor::{Mesh, Sharding};
@@ -47,17 +48,26 @@ impl OnMesh {
         let (claims, warning) = self.claims(graph, &lifted)?;
         lifted.lay(&self.mesh, &claims);
         let findings = counted_findings(replicas(&lifted.module, Moves::Unwritten));
-        let text = describe(graph, &self.mesh, &lifted, &claims, &findings);
+        let verdict = Verdict::of(&findings, &lifted);
+        let text = describe(graph, &self.mesh, &lifted, &claims, (&findings, &verdict));
         let json = json!({
             "module": plain(&graph.module().name),
             "replicas": {
                 "mesh": self.mesh,
                 "unfollowed": lifted.unfollowed,
+                "verdict": verdict.word(),
+                "witness": verdict.witness(),
+                "suspicion": verdict.suspicion().map(ReplicaSuspicion::to_string),
                 "findings": findings.iter().map(object).collect::<Vec<_>>(),
             },
         });
-        let warnings = warning.into_iter().collect();
-        Ok(Output { warnings, failed: !findings.is_empty(), ..Output::new(text, json) })
+        let unproven = findings.first().filter(|_| matches!(verdict, Verdict::NotFollowed(_)));
+        let unproven = unproven.map(|(finding, _)| match verdict.suspicion() {
+            Some(suspicion) => finding.not_followed().note(suspicion.to_string()).note(GROUPS),
+            None => finding.not_followed(),
+        });
+        let warnings = warning.into_iter().chain(unproven).collect();
+        Ok(Output { warnings, failed: verdict.witness().is_some(), ..Output::new(text, json) })
     }
 
     /// How parameters and results are sharded, and what deserves a look in how that is known.
@@ -75,6 +85,56 @@ impl OnMesh {
         }
     }
 }
+
+/// What is known of a module.
+#[derive(Clone, PartialEq, Debug)]
+enum Verdict {
+    /// Ranks hold what the shardings say.
+    Proven,
+    /// They do not, as inputs that were tried show.
+    Wrong(String),
+    /// Some of it cannot be followed, and no input that was tried shows that it is wrong. Some may show that it deserves a look.
+    NotFollowed(Option<ReplicaSuspicion>),
+}
+
+impl Verdict {
+    fn of(findings: &[(ReplicaFinding, usize)], lifted: &Lifted) -> Self {
+        if findings.is_empty() {
+            return Self::Proven;
+        }
+        // Of ops that the IR lacks nobody here knows what they compute.
+        let runs = lifted.unfollowed.is_empty();
+        let all: Vec<ReplicaFinding> = findings.iter().map(|(finding, _)| finding.clone()).collect();
+        let registry = Registry::builtin();
+        match runs.then(|| unlike_ranks(&lifted.module, &registry, &all)).flatten() {
+            Some(witness) => Self::Wrong(witness.to_string()),
+            None => match runs.then(|| held_elsewhere(&lifted.module, &registry)).flatten() {
+                Some(seen) if all.iter().any(|finding| finding.misreads) => Self::Wrong(format!("tried: {seen}")),
+                suspicion => Self::NotFollowed(suspicion),
+            },
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Wrong(_) => "wrong",
+            Self::NotFollowed(_) => "not followed",
+        }
+    }
+
+    fn witness(&self) -> Option<&str> {
+        if let Self::Wrong(witness) = self { Some(witness) } else { None }
+    }
+
+    fn suspicion(&self) -> Option<&ReplicaSuspicion> {
+        if let Self::NotFollowed(suspicion) = self { suspicion.as_ref() } else { None }
+    }
+}
+
+/// Why a suspicion is no proof.
+const GROUPS: &str =
+    "that is a fault, unless the model has groups that lie on one rank each, such as heads: compare with one device";
 
 /// That HLO says nothing of shardings.
 fn silent(graph: &Graph) -> Option<Diagnostic> {
@@ -120,7 +180,7 @@ fn describe(
     mesh: &Mesh,
     lifted: &Lifted,
     claims: &Claims,
-    findings: &[(ReplicaFinding, usize)],
+    (findings, verdict): (&[(ReplicaFinding, usize)], &Verdict),
 ) -> String {
     let axes: Vec<String> = mesh.axes().iter().map(|axis| format!("{} = {}", axis.name, axis.size)).collect();
     let mut text = format!(
@@ -141,9 +201,12 @@ fn describe(
     if findings.len() > SHOWN {
         text.push_str(&format!("\nand {} more\n", findings.len() - SHOWN));
     }
-    let verdict = match findings.len() {
-        0 => "ranks hold what the shardings say".to_owned(),
-        count => format!("ranks do not hold what the shardings say: {}", counted(count, "finding")),
+    let count = counted(findings.len(), "finding");
+    let verdict = match verdict {
+        Verdict::Proven => "proven: ranks hold what the shardings say".to_owned(),
+        Verdict::Wrong(witness) => format!("wrong: ranks do not hold what the shardings say: {count}; {witness}"),
+        Verdict::NotFollowed(None) => format!("not followed: nothing that was tried shows a fault: {count}"),
+        Verdict::NotFollowed(Some(suspicion)) => format!("not followed, and deserves a look: {suspicion}: {count}"),
     };
     text + &format!("\n{verdict}\n")
 }

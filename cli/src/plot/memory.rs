@@ -32,6 +32,7 @@ fn color(kind: MemoryKind) -> RGBColor {
         MemoryKind::Gradients => RGBColor(213, 94, 0),
         MemoryKind::Activations => RGBColor(0, 158, 115),
         MemoryKind::Workspace => RGBColor(230, 159, 0),
+        MemoryKind::Resident => RGBColor(0, 0, 0),
     }
 }
 

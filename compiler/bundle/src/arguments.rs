@@ -11,6 +11,7 @@ pub fn arguments(entry: &ModuleEntry, buffers: &[Buffer]) -> Vec<MemoryKind> {
     let kind = |name: &str| match roles.get(name) {
         Some(BufferRole::Batch(_)) => MemoryKind::Batch,
         Some(BufferRole::Weight(_)) => MemoryKind::Weights,
+        Some(BufferRole::State(spec)) if spec.transient => MemoryKind::Gradients,
         Some(BufferRole::State(_)) => MemoryKind::Optimizer,
         None => MemoryKind::Arguments,
     };

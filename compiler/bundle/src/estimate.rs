@@ -30,16 +30,25 @@ pub struct MemoryEstimate {
     pub aliased: u64,
     /// The most that intermediate values take at one time; an estimate.
     pub temporaries: u64,
+    /// State of the bundle that stays on the core while the module runs, which does not take it; exact.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resident: u64,
     /// What is live when intermediate values take the most. Results that take no parameter's memory count throughout.
     pub peak: MemoryByKind,
 }
 
 impl MemoryEstimate {
-    /// Parameters, results beside them, and the most that intermediate values take.
+    /// Parameters, results beside them, the most that intermediate values take, and what stays on the core beside the module.
     pub fn total(&self) -> u64 {
         let results = self.outputs.saturating_sub(self.aliased);
-        self.arguments.saturating_add(results).saturating_add(self.temporaries)
+        let own = self.arguments.saturating_add(results).saturating_add(self.temporaries);
+        own.saturating_add(self.resident)
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "`serde` calls it so")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// What memory holds.
@@ -56,17 +65,19 @@ pub enum MemoryKind {
     Arguments,
     /// Results that take no parameter's memory.
     Results,
-    /// What the backward makes and the optimizer reads.
+    /// What the backward makes and the optimizer reads, and the sums of it over micro-batches.
     Gradients,
     /// What is made before the backward begins and read when it has.
     Activations,
     /// All other intermediate values.
     Workspace,
+    /// State that stays on the core while a module runs that does not take it.
+    Resident,
 }
 
 impl MemoryKind {
     /// All kinds, in the order in which they are shown.
-    pub const ALL: [MemoryKind; 8] = [
+    pub const ALL: [MemoryKind; 9] = [
         MemoryKind::Weights,
         MemoryKind::Optimizer,
         MemoryKind::Batch,
@@ -75,6 +86,7 @@ impl MemoryKind {
         MemoryKind::Gradients,
         MemoryKind::Activations,
         MemoryKind::Workspace,
+        MemoryKind::Resident,
     ];
 
     /// The words for people.
@@ -88,6 +100,7 @@ impl MemoryKind {
             MemoryKind::Gradients => "gradients",
             MemoryKind::Activations => "activations",
             MemoryKind::Workspace => "workspace",
+            MemoryKind::Resident => "resident",
         }
     }
 }
@@ -112,6 +125,9 @@ pub struct MemoryByKind {
     pub activations: u64,
     /// Bytes of [`MemoryKind::Workspace`].
     pub workspace: u64,
+    /// Bytes of [`MemoryKind::Resident`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resident: u64,
 }
 
 impl MemoryByKind {
@@ -126,6 +142,7 @@ impl MemoryByKind {
             MemoryKind::Gradients => self.gradients,
             MemoryKind::Activations => self.activations,
             MemoryKind::Workspace => self.workspace,
+            MemoryKind::Resident => self.resident,
         }
     }
 
@@ -140,13 +157,14 @@ impl MemoryByKind {
             MemoryKind::Gradients => &mut self.gradients,
             MemoryKind::Activations => &mut self.activations,
             MemoryKind::Workspace => &mut self.workspace,
+            MemoryKind::Resident => &mut self.resident,
         }
     }
 
     /// The bytes of all kinds.
     pub fn total(&self) -> u64 {
-        let Self { weights, optimizer, batch, arguments, results, gradients, activations, workspace } = *self;
-        let kinds = [weights, optimizer, batch, arguments, results, gradients, activations, workspace];
+        let Self { weights, optimizer, batch, arguments, results, gradients, activations, workspace, resident } = *self;
+        let kinds = [weights, optimizer, batch, arguments, results, gradients, activations, workspace, resident];
         kinds.into_iter().fold(0, u64::saturating_add)
     }
 }

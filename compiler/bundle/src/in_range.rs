@@ -13,13 +13,23 @@ pub fn check_ranges(inputs: &[Port], tensors: &Tensors) -> Result<(), Diagnostic
     let with_ranges = inputs.iter().filter(|port| !port.ranges.is_empty());
     let mistakes: Diagnostics = with_ranges
         .filter_map(|port| Some((port, tensors.get(&port.name)?)))
-        .flat_map(|(port, tensor)| port.ranges.iter().filter_map(|range| beyond(&port.name, tensor, range)))
+        .flat_map(|(port, tensor)| port.ranges.iter().filter_map(|range| found(&port.name, tensor, range, tensors)))
         .collect();
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
+/// The first number that is out of a range, of an input or of what is computed from it. What cannot be computed, since an input has another
+/// type or is missing, is told by who looks at that.
+fn found(name: &str, tensor: &HostTensor, range: &IndexRange, tensors: &Tensors) -> Option<Diagnostic> {
+    let Some(computed) = &range.computed else { return beyond(&format!("`{name}` holds"), tensor, range) };
+    let mut names: Vec<_> = computed.inputs().map(|name| format!("`{name}`")).collect();
+    names.dedup();
+    let who = format!("what the model computes from {} is", names.join(", "));
+    computed.of(tensors)?.iter().find_map(|tensor| beyond(&who, tensor, range))
+}
+
 /// The first number of a part that is out of range.
-fn beyond(name: &str, tensor: &HostTensor, range: &IndexRange) -> Option<Diagnostic> {
+fn beyond(who: &str, tensor: &HostTensor, range: &IndexRange) -> Option<Diagnostic> {
     let is_inside = |index: &Dims| index.iter().zip(&range.part).all(|(at, [from, to])| (from..to).contains(&at));
     let is_meant =
         |number: i128| (0..i128::from(range.below)).contains(&number) || range.except.map(i128::from) == Some(number);
@@ -29,10 +39,13 @@ fn beyond(name: &str, tensor: &HostTensor, range: &IndexRange) -> Option<Diagnos
     let others = wrong.count();
     let last = range.below.saturating_sub(1);
     let except = range.except.map_or_else(String::new, |except| format!(", or {except}"));
-    let message = format!("`{name}` holds {number} at {index:?}, the model takes 0 to {last} there{except}");
+    let message = format!("{who} {number} at {index:?}, the model takes 0 to {last} there{except}");
     let error = Diagnostic::error(codes::TENSORS, message)
         .note("a module does not look: it takes a number out of range for another one")
-        .help("feed numbers in range, or compile a model with as many tokens");
+        .help(match range.except {
+            Some(except) => format!("feed numbers in range; what is to be left out is {except}"),
+            None => "feed numbers in range, or compile a model with as many tokens".to_owned(),
+        });
     Some(if others > 0 { error.note(format!("{others} more of its numbers are out of range")) } else { error })
 }
 
@@ -44,7 +57,7 @@ mod tests {
 
     /// `tokens s32[1, 4]` of 7 ids, of which the first three are looked up and the last three are labels.
     fn tokens() -> Port {
-        let range = |part, except| IndexRange { part: vec![[0, 1], part], below: 7, except };
+        let range = |part, except| IndexRange { part: vec![[0, 1], part], below: 7, except, computed: None };
         Port {
             name: "tokens".into(),
             dtype: DType::S32,

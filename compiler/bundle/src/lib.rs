@@ -13,6 +13,7 @@ mod adopt;
 mod arguments;
 mod buffer;
 mod bundle;
+mod computed;
 pub mod content;
 pub mod convert;
 pub mod estimate;
@@ -44,6 +45,7 @@ pub use bundle::{
     Bundle, DECOMPOSITIONS, MANIFEST, MODEL_DUMPS, NEFFS, check_ports, contradiction, link_decompositions, sha256,
     sound_hlo,
 };
+pub use computed::{Computed, MapOp, Step};
 pub use expected::{Expected, check_tensors};
 pub use in_range::check_ranges;
 pub use manifest::{

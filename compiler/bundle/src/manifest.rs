@@ -1,7 +1,7 @@
 //! The manifest: what is in a bundle and how to run it.
 
 use crate::estimate::Estimate;
-use crate::{Buffer, ModuleRole};
+use crate::{Buffer, Computed, ModuleRole};
 use halite_recipe::{ConfigValue, Precision, Recipe, RoundingMode, StochasticRounding};
 use halite_tensor::{DType, Mesh, Sharding};
 use indexmap::IndexMap;
@@ -182,6 +182,9 @@ pub struct IndexRange {
     /// A number that may stand there too: the label that a loss leaves out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub except: Option<i64>,
+    /// Where the model computes the numbers from this input and others: how. The part is one of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<Computed>,
 }
 
 /// What a port is.

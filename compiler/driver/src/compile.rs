@@ -6,17 +6,22 @@ mod numbers;
 mod pack;
 mod policies;
 pub(crate) mod ranges;
+mod replicas;
+mod resident;
 mod role;
 
 use crate::dump::{DumpFilter, Dumper};
 use crate::roles::{Returned, Role};
 use crate::session::{Session, float};
 use crate::source::{Model, Source, size};
+use crate::verify::scale_down;
 use halite_bundle::{Bundle, ModuleRole};
 use halite_hlo::CheckedHlo;
 use halite_ir::{LowerOptions, Module, ResultRole};
 use halite_lang::{Elaborated, Override};
-use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
+use halite_passes::{
+    Audit, CausalityReport, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Smaller,
+};
 use halite_recipe::{Accumulate, Calls, ConfigValue, Form, MeshAxis, Recipe};
 use halite_support::nearest::nearest;
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_cancelled, codes};
@@ -24,6 +29,8 @@ use halite_target::{ModuleCheck, Target, Vocabulary};
 use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
 use pack::{Packed, assemble, pack};
+pub use replicas::Replicas;
+use resident::add_resident;
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
@@ -106,6 +113,8 @@ pub struct Compiled {
     /// Whether outputs at a position depend on later tokens and the loss on what it is to predict, by analysis of the model;
     /// `None` when no pass asked.
     pub causality: Option<CausalityReport>,
+    /// Whether ranks hold what the layout says, in all modules.
+    pub replicas: Replicas,
     /// Each pass that ran, by module.
     pub reports: Vec<(ModuleRole, Vec<PassReport>)>,
     /// What passes said of their decisions: those of the passes that all modules share, then by module.
@@ -130,6 +139,8 @@ pub struct CompiledModule {
     pub remarks: Vec<Remark>,
     /// The precision audit.
     pub audit: Audit,
+    /// Whether ranks hold what the layout says.
+    pub replicas: Replicas,
     /// Groups of passes of this role that reached their bound.
     pub warnings: Vec<Diagnostic>,
     /// What the target says of the HLO.
@@ -167,7 +178,8 @@ impl Session {
         let roles = step_roles(&options.roles, &source.recipe, target).map_err(fault)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, &roles).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
-        let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;
+        let made = elaborated.module.clone();
+        let prepared = self.prepare(made, (&source.recipe, Some(source)), &shared, options).map_err(fault)?;
         let (shared, sources) = (&prepared, &*source.model.sources(&self.sources));
         let built = &elaborated.module;
         let caller = &Caller::in_span(span.clone());
@@ -177,26 +189,29 @@ impl Session {
                 let work = move || {
                     let _span = span_of(role).entered();
                     let unfinished = self.begin_role(shared, &source.recipe, (role, &pipeline), options)?;
+                    self.judge_replicas((role, &unfinished.findings), source, options)?;
                     let again = policies::are_open(&source.recipe).then(|| unfinished.again());
                     let compiled = self.finish_role(unfinished, &source.recipe, sources, options)?;
                     check_cancelled()?;
                     let ranges = ranges::ranges(built, role, &self.registry)?;
                     check_cancelled()?;
                     let whom = (target, &source.recipe);
-                    let mut packed = pack(compiled, (role, built, ranges), whom, options)?;
-                    if let Some(again) = &again {
-                        packed.policies = self.policies(&packed, again, whom, (sources, options))?;
-                    }
-                    Ok(packed)
+                    Ok((pack(compiled, (role, built, ranges), whom, options)?, again))
                 };
                 scope.spawn(move || caller.within(work))
             };
             let own = pipelines.iter().map(|(role, pipeline)| (*role, pipeline.split_at_phase().1));
             let workers: Vec<_> = own.map(compile).collect();
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            workers.into_iter().map(join).collect::<Result<Vec<Packed>, Diagnostic>>()
+            workers.into_iter().map(join).collect::<Result<Vec<(Packed, _)>, Diagnostic>>()
         });
-        let packed = packed.map_err(fault)?;
+        let (mut packed, again): (Vec<_>, Vec<_>) = packed.map_err(fault)?.into_iter().unzip();
+        add_resident(&mut packed, target, &source.recipe);
+        for (module, again) in packed.iter_mut().zip(&again) {
+            let Some(again) = again else { continue };
+            let policies = self.policies(module, again, (target, &source.recipe), (sources, options));
+            module.policies = policies.map_err(fault)?;
+        }
         check_cancelled()?;
         let checks: Vec<_> = packed.iter().map(|module| (&module.role.name, &module.check)).collect();
         let mut found = halite_target::join(checks.iter().map(|(_, check)| *check));
@@ -303,22 +318,27 @@ impl Session {
     ) -> Result<CompiledModule, Diagnostic> {
         let role = self.roles.get(role)?;
         let (shared, own) = pipeline.split_at_phase();
-        let prepared = self.prepare(built.clone(), recipe, &shared, options)?;
+        let prepared = self.prepare(built.clone(), (recipe, None), &shared, options)?;
         let _span = span_of(role).entered();
         let unfinished = self.begin_role(&prepared, recipe, (role, &own), options)?;
         self.finish_role(unfinished, recipe, &self.sources, options)
     }
 
-    /// Runs the passes that all roles share.
+    /// Runs the passes that all roles share on a model, of whose source a smaller one can be made.
     fn prepare(
         &self,
         mut module: Module,
-        recipe: &Recipe,
+        (recipe, source): (&Recipe, Option<&Source>),
         pipeline: &Pipeline,
         options: &CompileOptions,
     ) -> Result<PreparedModule, Diagnostic> {
         let findings = findings(options);
-        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
+        let smaller = || {
+            let mut small = source?.clone();
+            scale_down(self, &mut small).ok()?;
+            Some(self.elaborate(&small).ok()?.module)
+        };
+        let cx = PassCx { smaller: Some(Smaller(&smaller)), ..self.pass_cx(Some(recipe), Some(&findings))? };
         let mut dumper = Dumper::new(MODEL, options.dumps.as_ref());
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;

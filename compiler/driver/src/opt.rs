@@ -73,6 +73,7 @@ impl Session {
         let reports = runner.reports().to_vec();
         let remarks = findings.remarks();
         let mut warnings = Diagnostics::from(findings.warnings());
+        warnings.extend(findings.unproven_replicas().map(|finding| finding.not_followed()));
         warnings.extend(findings.into_audit().diagnostics());
         Ok(Optimized { module, warnings, reports, remarks, dumps: dumper.into_files() })
     }

@@ -105,12 +105,13 @@ impl Session {
             rounds_by_switch: target.is_some_and(Target::rounds_by_switch),
             calls: recipe.zip(target).map(|(recipe, target)| recipe.calls(target.calls())).unwrap_or_default(),
             drops_unread_inputs: target.is_some_and(Target::drops_unread_inputs),
+            divides_inexactly: target.is_some_and(Target::divides_inexactly),
             ranks: target.and_then(Target::ranks),
             bucket_bytes: recipe.zip(target).and_then(|(recipe, target)| target.bucket_bytes(recipe)),
         };
         let Vocabulary { rules, shapes, .. } = &self.vocabulary;
         let made_by = MadeBy::Compiler;
-        Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target, made_by })
+        Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target, made_by, smaller: None })
     }
 
     /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`gpt2`, `path/to/model.hal`, or `path/to/config.json` of

@@ -17,6 +17,7 @@ mod program;
 mod rules;
 mod scale;
 mod study;
+pub(crate) use scale::scale_down;
 #[cfg(test)]
 mod tests;
 pub mod verdict;

@@ -82,8 +82,14 @@ impl MeshProto {
     }
 
     fn devices(&self, positions: &[i64]) -> Option<Vec<i64>> {
-        let device = |&position: &i64| self.device_ids.get(usize::try_from(position).ok()?).copied();
-        if self.device_ids.is_empty() { Some(positions.to_vec()) } else { positions.iter().map(device).collect() }
+        let listed = match &self.iota_devices {
+            Some(devices) if self.device_ids.is_empty() => iota(&devices.reshape_dims, &devices.transpose_perm)?,
+            Some(_) => return None,
+            None if self.device_ids.is_empty() => return Some(positions.to_vec()),
+            None => self.device_ids.clone(),
+        };
+        let device = |&position: &i64| listed.get(usize::try_from(position).ok()?).copied();
+        positions.iter().map(device).collect()
     }
 }
 
@@ -95,7 +101,7 @@ fn chunks(ranks: &[i64], size: usize) -> Option<Vec<ReplicaGroup>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::{MeshAxis, SubAxis};
+    use crate::proto::{IotaDevices, MeshAxis, SubAxis};
 
     fn mesh_groups(sizes: &[i64], axes: &[(i64, Option<(i64, i64)>)]) -> Option<Vec<Vec<i64>>> {
         let axis = |&size: &i64| MeshAxis { name: String::new(), size };
@@ -104,10 +110,26 @@ mod tests {
             sub_axis_info: sub.map(|(pre_size, size)| SubAxis { pre_size, size }),
         };
         let list = MeshAxesReplicaGroupListProto {
-            mesh: Some(MeshProto { axes: sizes.iter().map(axis).collect(), device_ids: Vec::new() }),
+            mesh: Some(MeshProto {
+                axes: sizes.iter().map(axis).collect(),
+                device_ids: Vec::new(),
+                iota_devices: None,
+            }),
             axes: axes.iter().map(named).collect(),
         };
         Some(list.groups()?.into_iter().map(|group| group.replica_ids).collect())
+    }
+
+    /// XLA of JAX 0.10.2 writes the groups of `tensor` on a mesh of `data` = 2 and `tensor` = 4 so.
+    #[test]
+    fn devices_of_a_mesh_have_an_order() {
+        let axis = |size| MeshAxis { name: String::new(), size };
+        let iota_devices = Some(IotaDevices { reshape_dims: vec![2, 4], transpose_perm: vec![1, 0] });
+        let mesh = MeshProto { axes: vec![axis(4), axis(1), axis(2)], device_ids: Vec::new(), iota_devices };
+        let axes = vec![AxisRefProto { mesh_axis_index: 0, sub_axis_info: None }];
+        let groups = MeshAxesReplicaGroupListProto { mesh: Some(mesh), axes }.groups().unwrap();
+        let ranks: Vec<Vec<i64>> = groups.into_iter().map(|group| group.replica_ids).collect();
+        assert_eq!(ranks, [[0, 1, 2, 3], [4, 5, 6, 7]]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub mod proto;
 mod shape;
 pub mod text;
 pub mod types;
+mod unknown;
 
 pub use attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim};
 pub use builder::{

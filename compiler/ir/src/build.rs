@@ -1,5 +1,7 @@
 //! Building functions: every instruction is inferred and checked as it is made.
 
+mod flags;
+
 use crate::attr::Attr;
 use crate::composite::Composite;
 use crate::infer::InferCx;
@@ -141,11 +143,6 @@ impl<'a> Builder<'a> {
     /// Names the function otherwise than it was begun.
     pub fn rename(&mut self, name: impl Into<Name>) {
         self.function.name = name.into();
-    }
-
-    /// Has calls of the function stay calls.
-    pub fn set_noinline(&mut self, noinline: bool) {
-        self.function.noinline = noinline;
     }
 
     /// Adds an unnamed result.
@@ -295,7 +292,7 @@ impl<'a> Builder<'a> {
 
     /// Makes room for the instructions and values of `source`.
     pub(crate) fn reserve(&mut self, source: &Function) {
-        self.function.noinline = source.noinline;
+        (self.function.noinline, self.function.rounds) = (source.noinline, source.rounds);
         self.function.insts.reserve(source.insts.len());
         self.function.values.reserve(source.values.len());
     }

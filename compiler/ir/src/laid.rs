@@ -66,15 +66,8 @@ impl Layout {
     /// A bug when ranks that should give the same do not, naming the result.
     pub fn assemble(&self, entry: &Function, ranks: &[Vec<HostTensor>]) -> Result<Vec<HostTensor>> {
         let whole = |(at, result): (usize, &FuncResult)| {
-            let mut parts: Vec<HostTensor> = ranks.iter().map(|rank| rank[at].clone()).collect();
-            if let Some(terms) = self.terms_of_result(result) {
-                parts = self.summed(terms, &parts);
-            }
-            let first = parts.first().ok_or_else(|| Diagnostic::bug("results of no rank"))?;
-            let replicated = Sharding::replicated(first.shape().rank());
-            let sharding = self.of_result(result).unwrap_or(&replicated);
-            let ty = Self::whole(Some(sharding), &TensorType::new(first.dtype(), first.shape().clone()));
-            let tensor = sharding.assemble(&self.mesh, ty.shape(), &parts)?;
+            let (parts, sharding) = self.held(result, at, ranks);
+            let tensor = self.joined(&parts, &sharding)?;
             for (rank, part) in parts.iter().enumerate() {
                 if sharding.shard(&self.mesh, &tensor, rank)? != *part {
                     return Err(Diagnostic::bug(format!(
@@ -88,8 +81,30 @@ impl Layout {
         entry.results.iter().enumerate().map(whole).collect()
     }
 
+    /// What each rank holds of a result of the entry, of which `ranks[rank][at]` is a part or a term: terms are added up. With it how the result is
+    /// sharded, which is not at all where nothing is said.
+    pub fn held(&self, result: &FuncResult, at: usize, ranks: &[Vec<HostTensor>]) -> (Vec<HostTensor>, Sharding) {
+        let mut parts: Vec<HostTensor> = ranks.iter().map(|rank| rank[at].clone()).collect();
+        if let Some(terms) = self.terms_of_result(result) {
+            parts = self.summed(terms, &parts);
+        }
+        let replicated = || Sharding::replicated(parts.first().map_or(0, |part| part.shape().rank()));
+        let sharding = self.of_result(result).cloned().unwrap_or_else(replicated);
+        (parts, sharding)
+    }
+
+    /// The whole of which ranks hold these parts, each from the first that holds it.
+    ///
+    /// # Errors
+    /// When there is no part, or their sizes are not those of the sharding.
+    pub fn joined(&self, parts: &[HostTensor], sharding: &Sharding) -> Result<HostTensor> {
+        let first = parts.first().ok_or_else(|| Diagnostic::bug("results of no rank"))?;
+        let ty = Self::whole(Some(sharding), &TensorType::new(first.dtype(), first.shape().clone()));
+        sharding.assemble(&self.mesh, ty.shape(), parts)
+    }
+
     /// For each rank the sum of the parts of all that hold its terms.
-    fn summed(&self, terms: &[AtomId], parts: &[HostTensor]) -> Vec<HostTensor> {
+    pub fn summed(&self, terms: &[AtomId], parts: &[HostTensor]) -> Vec<HostTensor> {
         let mut sums = parts.to_vec();
         for group in self.mesh.groups(terms).lists() {
             let columns: Vec<Vec<f64>> = group.iter().map(|&rank| parts[rank].f64s()).collect();

@@ -134,6 +134,9 @@ pub struct Function {
     pub values: Vec<ValueData>,
     /// Whether calls of it stay calls, also in HLO.
     pub noinline: bool,
+    /// Whether it gives its first parameter, rounded at random to a narrower type by bits made of the others. The verifier holds its
+    /// instructions to that; what it is called says nothing.
+    pub rounds: bool,
     /// The effects of its instructions, joined, which a call of it has: kept, so that nobody follows calls to find it.
     pub(crate) effect: Effect,
 }
@@ -169,9 +172,9 @@ impl Function {
 
     /// Whether it is another function in all but its name.
     pub fn is_same(&self, other: &Self) -> bool {
-        let Self { name: _, params, insts, results, values, noinline, effect } = self;
-        let parts = (params, insts, results, values, noinline, effect);
-        parts == (&other.params, &other.insts, &other.results, &other.values, &other.noinline, &other.effect)
+        let Self { name: _, params, insts, results, values, noinline, rounds, effect } = self;
+        let flags = (noinline, rounds, effect) == (&other.noinline, &other.rounds, &other.effect);
+        flags && (params, insts, results, values) == (&other.params, &other.insts, &other.results, &other.values)
     }
 }
 
@@ -310,6 +313,8 @@ pub struct WeightInfo {
     pub group: Option<Name>,
     /// Whether no update changes it, stamped by `bind-recipe`.
     pub frozen: bool,
+    /// The dimension that products with it keep, stamped by `bind-recipe` where its update rule asks: 0 in `[out, in]`.
+    pub output: usize,
     /// The tensors of the model that it stores, when these are several; they start alike, each from samples of its own.
     pub packing: Option<Arc<Packing>>,
     /// What the model calls its dimensions, one for each; `None` where none has a name, and where it stores several tensors.
@@ -319,7 +324,7 @@ pub struct WeightInfo {
 impl WeightInfo {
     /// What a model says of a weight that starts so.
     pub fn new(init: Init) -> Self {
-        Self { init, decay: None, group: None, frozen: false, packing: None, dims: None }
+        Self { init, decay: None, group: None, frozen: false, output: 0, packing: None, dims: None }
     }
 }
 

@@ -7,12 +7,14 @@
 mod arithmetic;
 mod broadcast;
 mod builtins;
+mod division;
 mod entry;
 mod factors;
 mod function;
 mod infix;
 mod init;
 mod kind;
+mod known;
 mod names;
 mod place;
 mod report;

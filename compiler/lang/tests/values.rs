@@ -238,3 +238,36 @@ fn further_ops() {
     refuses("y = einsum(\"ij,jk->ik\", x, x)", "`j` is 3 and 2");
     refuses("y = clip(x, 0, 1)", "no function or op is named `clip`");
 }
+
+/// `%` and `floor_divide` of tensors are those of numbers, which are NumPy's `mod` and `floor_divide`.
+#[test]
+fn division_of_whole_numbers_rounds_down() {
+    gives("y = (t - 3) % 4", &[2, 3], &[1.0, 2.0, 3.0, 0.0, 1.0, 2.0]);
+    gives("y = (t - 3) % -4", &[2, 3], &[-3.0, -2.0, -1.0, 0.0, -3.0, -2.0]);
+    gives("y = (x - 3) % 2.5", &[2, 3], &[2.0, 0.5, 1.5, 0.0, 1.0, 2.0]);
+    gives("y = (x - 3) % (0.0 - 2.5)", &[2, 3], &[-0.5, -2.0, -1.0, 0.0, -1.5, -0.5]);
+    gives("y = floor_divide(t - 3, 2)", &[2, 3], &[-2.0, -1.0, -1.0, 0.0, 0.0, 1.0]);
+    gives("y = floor_divide(t - 3, -2)", &[2, 3], &[1.0, 1.0, 0.0, 0.0, -1.0, -1.0]);
+    gives("y = floor_divide(x - 3, 2.0)", &[2, 3], &[-2.0, -1.0, -1.0, 0.0, 0.0, 1.0]);
+    for (x, y) in [(-3, 4), (3, -4), (-3, -4), (7, 3), (-7, 3), (7, -3), (-7, -3), (-8, 4), (8, -4)] {
+        let both = |expression: &str| {
+            let of = |x: &str| expression.replace('X', x).replace('Y', &format!("({y})"));
+            let (number, tensor) = (of(&format!("({x})")), of(&format!("full([1], {x}, type = s32)")));
+            gives(&format!("y = stack([full([1], {number}, type = s32), {tensor}]) - {number}"), &[2, 1], &[0.0, 0.0]);
+        };
+        both("(X % Y)");
+        both("floor_divide(X, Y)");
+    }
+    refuses("y = t / 2", "a division of whole numbers may leave something, found `s32[2,3]` by `s32[2,3]`");
+    refuses("y = mean(t)", "a division of whole numbers may leave something");
+}
+
+/// What is no input and no weight is known: a position below 0 would be the first, not one from the end.
+#[test]
+fn positions_of_tensors_count_from_the_start() {
+    gives("y = x[:, (iota([3]) - 1) % 3]", &[2, 3], &[2.0, 0.0, 1.0, 5.0, 3.0, 4.0]);
+    gives("y = x[:, minimum(t[0] - 1, 1) + 1]", &[2, 3], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    refuses("y = x[:, iota([3]) - 1]", "a tensor of positions holds -1");
+    refuses("y = take(x, full([2], -2, type = s32), 1)", "a tensor of positions holds -2");
+    refuses("y = gather(x, iota([2, 3]) - 4)", "a tensor of positions holds -4");
+}

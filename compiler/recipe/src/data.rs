@@ -11,10 +11,11 @@ table! {
     pub struct DataTable {
         /// `bytes`, or the path of a `tokenizer.json` of Hugging Face.
         pub tokenizer: String = "bytes".to_owned(),
-        /// The token before each document; none where it is left out.
+        /// The token before each document: its text or id; none where it is left out.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub bos: Option<String> = None,
-        /// The token after each document. Left out, the tokenizer's own, if it has one.
+        /// The token after each document: its text or id, or `none`. Left out, the `eos_token` of the `tokenizer_config.json` beside the
+        /// tokenizer, else the only special token that is known to end documents, such as `<|endoftext|>`; `bytes` has none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub eos: Option<String> = None,
         /// How documents become sequences. Left out, `best_fit` for models that hold attention inside documents, else `in_order`.

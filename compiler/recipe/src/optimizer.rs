@@ -154,7 +154,7 @@ impl Optimizer {
 
     /// What the schema knows of it, given the update rules.
     pub(crate) fn kind(rules: &[Named]) -> Kind {
-        let clipped = |key: Key| if key.name.starts_with("clip_") { key.choice("bound of the gradients") } else { key };
+        let clipped = |key: Key| if Self::is_bound(key.name) { key.choice("bound of the gradients") } else { key };
         let shared: Vec<Key> = RuleTable::KEYS.iter().cloned().map(clipped).collect();
         let rule = |section: &Named| {
             let keys: Vec<Key> = shared.iter().chain(section.keys).cloned().collect();
@@ -168,6 +168,16 @@ impl Optimizer {
             _ => key.clone(),
         });
         Kind::Table(rules.iter().map(rule).chain(beside).collect())
+    }
+
+    /// Whether a key of the table of a rule holds of any rule: what it decays and clips. The learning rate is one rule's own.
+    pub(crate) fn is_shared(key: &str) -> bool {
+        key != "lr" && RuleTable::KEYS.iter().any(|shared| shared.name == key)
+    }
+
+    /// Whether a key of the table of a rule bounds the gradients, as one of them may.
+    pub(crate) fn is_bound(key: &str) -> bool {
+        key.starts_with("clip_")
     }
 
     /// Whether a key of its table is not the name of an update rule.

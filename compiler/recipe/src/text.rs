@@ -188,6 +188,27 @@ mod tests {
     }
 
     #[test]
+    fn another_optimizer_decays_and_clips_what_the_first_did() {
+        let text = format!("{MINIMAL}betas = [0.9, 0.99]\nweight_decay = 0.1\nno_decay = ['*norm*']\nclip_norm = 1\n");
+        let optimizer = |overrides: &[&str]| read(&text, overrides).unwrap().optimizer;
+        for set in ["optimizer.sgd.lr=0.1", "optimizer.sgd={ lr = 0.1 }"] {
+            let kept = optimizer(&[set]);
+            assert_eq!((&*kept.rule.name, kept.lr, kept.weight_decay), ("sgd", 0.1, 0.1), "{set}");
+            assert_eq!((kept.no_decay, kept.clip), (vec!["*norm*".to_owned()], Some(Clip::Norm(1.0))));
+            assert!(kept.rule.settings.get("betas").is_none());
+        }
+        // What is said of the new one holds, wherever it stands.
+        let own = ["optimizer.sgd.weight_decay=0", "optimizer.sgd.lr=0.1", "optimizer.sgd.clip_value=2"];
+        for own in [&own[..], &["optimizer.sgd={ lr = 0.1, weight_decay = 0, clip_value = 2 }"]] {
+            let said = optimizer(own);
+            assert_eq!((said.weight_decay, said.clip, said.no_decay.len()), (0.0, Some(Clip::Value(2.0)), 1));
+        }
+        // A learning rate is that of a rule: another one needs its own.
+        assert!(read(&text, &["optimizer.sgd.momentum=0.9"]).unwrap_err()[0].contains("lacks `optimizer.sgd.lr`"));
+        assert_eq!(optimizer(&["optimizer.adamw.clip_value=2"]).clip, Some(Clip::Value(2.0)));
+    }
+
+    #[test]
     fn an_optimizer_has_groups_an_average_and_one_bound_of_gradients() {
         let text = format!(
             "{MINIMAL}betas = [0.9, 0.99]\nclip_value = 0.5\n[optimizer]\nema = 0.999\n[[optimizer.group]]\n\

@@ -1,6 +1,6 @@
 //! What the compiler says to a person, as data.
 
-use crate::{Code, FileId, Span};
+use crate::{Code, FileId, Span, codes};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -168,6 +168,12 @@ impl Diagnostic {
     /// How serious it is.
     pub fn severity(&self) -> Severity {
         self.0.severity
+    }
+
+    /// Whether it is a warning that something could not be proven, of causality or of what ranks hold: it may be right, and nothing shows
+    /// that it is wrong.
+    pub fn is_unproven(&self) -> bool {
+        self.severity() == Severity::Warning && [codes::CAUSALITY, codes::REPLICAS].contains(&self.code())
     }
 
     /// The headline alone: without code, labels, notes and help.

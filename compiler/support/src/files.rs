@@ -40,6 +40,8 @@ fn read_most(path: &Path, most: u64) -> Result<Vec<u8>> {
         return too_many(units::bytes(size));
     }
     let mut bytes = Vec::new();
+    let reserved = bytes.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX));
+    reserved.map_err(|_| fault(io::ErrorKind::OutOfMemory.into()))?;
     let wanted = if is_handed { most + 1 } else { size };
     file.by_ref().take(wanted).read_to_end(&mut bytes).map_err(fault)?;
     if bytes.len() as u64 > most { too_many("more".to_owned()) } else { Ok(bytes) }

@@ -1,15 +1,19 @@
 //! Tokenizers of Hugging Face: `tokenizer.json`.
 
-use super::{Tokenizer, sizes, unknown};
+use super::{Tokenizer, sizes, stated, unknown};
 use crate::fingerprint::hex;
 use halite_support::{Diagnostic, Result, codes, contained, files};
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// A tokenizer that was read from a file.
 pub(super) struct HuggingFace {
     tokenizer: tokenizers::Tokenizer,
+    /// The file that it was read from.
+    path: PathBuf,
     vocabulary: u64,
+    special: BTreeSet<u32>,
     identity: String,
 }
 
@@ -22,7 +26,9 @@ impl HuggingFace {
         })?;
         let vocabulary = last.map_or(0, |last| u64::from(last) + 1);
         let identity = format!("tokenizer.json with SHA-256 {}", hex(&Sha256::digest(&bytes)));
-        Ok(Self { tokenizer, vocabulary, identity })
+        let added = tokenizer.get_added_tokens_decoder().into_iter();
+        let special = added.filter(|(_, token)| token.special).map(|(id, _)| id).collect();
+        Ok(Self { tokenizer, path: path.to_owned(), vocabulary, special, identity })
     }
 }
 
@@ -73,6 +79,22 @@ impl Tokenizer for HuggingFace {
 
     fn id(&self, token: &str) -> Option<i32> {
         self.tokenizer.token_to_id(token).and_then(|id| i32::try_from(id).ok())
+    }
+
+    fn has(&self, id: i32) -> bool {
+        u32::try_from(id).is_ok_and(|id| self.tokenizer.id_to_token(id).is_some())
+    }
+
+    fn is_special(&self, id: i32) -> bool {
+        u32::try_from(id).is_ok_and(|id| self.special.contains(&id))
+    }
+
+    fn is_marked(&self) -> bool {
+        true
+    }
+
+    fn stated_end(&self) -> Result<Option<String>> {
+        stated::end(&self.path.with_file_name("tokenizer_config.json"))
     }
 
     fn identity(&self) -> String {

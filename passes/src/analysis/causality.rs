@@ -23,6 +23,7 @@ mod structure;
 mod table;
 mod tabulate;
 mod transfer;
+pub(crate) mod trial;
 pub(crate) mod verdict;
 
 pub(crate) use affine::Digit;

@@ -1,6 +1,7 @@
 //! `check-causality`.
 
-use crate::analysis::causality::{Verdict, causality};
+use crate::analysis::causality::trial::{Trial, of_loss, of_output};
+use crate::analysis::causality::{CausalityReport, Finding, Verdict, causality};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::{Result, Severity};
@@ -8,7 +9,8 @@ use halite_support::{Result, Severity};
 /// Proves that outputs at each position depend only on tokens up to that position, and that the loss compares labels with
 /// predictions that have not read them, see [`causality`](causality()). The module stays as it is.
 ///
-/// A leak is an error; what cannot be followed is not. Before `legal` it is one of the model; in `legal` it is the fault of a
+/// A leak is what inputs show: a later token that changes an earlier value, in the module itself or, where the interpreter would take too long,
+/// in the same model at smaller sizes. It is an error; what cannot be followed, and what nothing shows, is not. Before `legal` it is one of the model; in `legal` it is the fault of a
 /// pass, where the findings of the run hold an earlier proof. The report goes to the findings of the run.
 #[derive(Debug)]
 pub(crate) struct CheckCausality;
@@ -25,7 +27,7 @@ impl Pass for CheckCausality {
         if module.layout.is_some() {
             return Ok(Changed::No);
         }
-        let report = causality(module, cx.registry)?;
+        let report = judged(causality(module, cx.registry)?, module, cx);
         let earlier = cx.findings.and_then(|findings| findings.causality());
         if let Some(findings) = cx.findings {
             findings.add_causality(report.clone());
@@ -40,6 +42,32 @@ impl Pass for CheckCausality {
         }
     }
 }
+
+/// A report in which each leak is shown.
+fn judged(report: CausalityReport, module: &Module, cx: &PassCx<'_>) -> CausalityReport {
+    let CausalityReport { names, outputs, loss } = report;
+    let outputs = shown(outputs, module, cx, |module, finding| of_output(module, cx.registry, &finding.output));
+    let loss = shown(loss, module, cx, |module, _| of_loss(module, cx.registry));
+    CausalityReport { names, outputs, loss }
+}
+
+fn shown(verdict: Verdict, module: &Module, cx: &PassCx<'_>, trial: impl Fn(&Module, &Finding) -> Trial) -> Verdict {
+    let Verdict::Leaks(finding) = verdict else { return verdict };
+    let mut came = trial(module, &finding);
+    if came == Trial::TooLarge && module.phase == Phase::Built {
+        came = cx.smaller.and_then(|smaller| smaller.0()).map_or(came, |module| trial(&module, &finding));
+    }
+    match came {
+        Trial::Shown(witness) => Verdict::Leaks(Finding { witness: Some(witness), ..finding }),
+        Trial::NotShown => Verdict::Unknown(Finding { witness: None, why: NOT_SHOWN, ..finding }),
+        Trial::TooLarge => Verdict::Unknown(Finding { witness: None, why: NOT_TRIED, ..finding }),
+    }
+}
+
+/// Why a leak that the analysis sees is none: what it takes for read may be read for nothing.
+const NOT_SHOWN: &str = "seems to read them, but no other token that was tried changes it";
+
+const NOT_TRIED: &str = "seems to read them; the model is too large to be tried with other tokens";
 
 #[cfg(test)]
 mod tests {

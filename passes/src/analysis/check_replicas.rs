@@ -1,6 +1,6 @@
 //! `check-replicas`.
 
-use crate::analysis::replicas::{Moves, ReplicaFinding, replicas};
+use crate::analysis::replicas::{Moves, replicas, unlike_ranks};
 use crate::framework::pass::{Changed, MadeBy, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::{Result, check_cancelled};
@@ -9,8 +9,8 @@ use halite_support::{Result, check_cancelled};
 /// The module stays as it is. It stands right after `partition`: what simplifies a program drops transposes of dimensions that have size 1 on
 /// each rank, and takes a program without them for wrong ([`Moves`]).
 ///
-/// What is found in a module that the compiler made is a fault of the pass that laid it out or of one since; in one made by hand it is a
-/// mistake of its author ([`MadeBy`]).
+/// What is found is wrong where inputs show it, and else not followed. A module of a size that the interpreter runs is tried at once; of one that
+/// the compiler made, the findings of the run say what is not proven, and who compiles can try a smaller one beside that of one device.
 #[derive(Debug)]
 pub(crate) struct CheckReplicas;
 
@@ -24,10 +24,15 @@ impl Pass for CheckReplicas {
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let findings = replicas(module, Moves::Written);
         check_cancelled()?;
-        match findings.first().map(ReplicaFinding::diagnostic) {
-            Some(finding) if cx.made_by == MadeBy::Compiler => Err(finding.into_bug("`check-replicas`")),
-            Some(finding) => Err(finding),
-            None => Ok(Changed::No),
+        let Some(finding) = findings.first() else { return Ok(Changed::No) };
+        match (unlike_ranks(module, cx.registry, &findings), cx.findings) {
+            (Some(witness), _) if cx.made_by == MadeBy::Compiler => {
+                return Err(finding.wrong(&witness).into_bug("`check-replicas`"));
+            }
+            (Some(witness), _) => return Err(finding.wrong(&witness)),
+            (None, Some(findings)) => findings.add_unproven_replicas(finding.clone()),
+            (None, None) => {}
         }
+        Ok(Changed::No)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::analysis::audit::result::Audit;
 use crate::analysis::causality::verdict::CausalityReport;
+use crate::analysis::replicas::ReplicaFinding;
 use crate::framework::remark::Remark;
 use halite_support::{Diagnostic, Result};
 use std::cell::RefCell;
@@ -13,6 +14,7 @@ pub struct Findings {
     causality: RefCell<Option<CausalityReport>>,
     remarks: Option<RefCell<Vec<Remark>>>,
     warnings: RefCell<Vec<Diagnostic>>,
+    unproven_replicas: RefCell<Option<ReplicaFinding>>,
 }
 
 impl Findings {
@@ -21,7 +23,8 @@ impl Findings {
         Self { remarks: Some(RefCell::default()), ..Self::default() }
     }
 
-    /// Keeps the first audit of a run. Later ones may find less, because later modules show less, but not more.
+    /// Keeps the first audit of a run. Later ones may find less, because later modules show less, but not more; except for sums over ranks,
+    /// which nobody has made before, in the type that the recipe states for them.
     ///
     /// # Errors
     /// The first finding that the first audit did not have.
@@ -30,7 +33,10 @@ impl Findings {
         match first.as_ref().and_then(|first| audit.beyond(first)) {
             Some(new) => Err(new.clone()),
             None => {
-                first.get_or_insert(audit);
+                match first.as_mut() {
+                    Some(first) => first.add_stated_reduces(audit),
+                    None => *first = Some(audit),
+                }
                 Ok(())
             }
         }
@@ -65,6 +71,16 @@ impl Findings {
     /// The remarks so far, in order.
     pub fn remarks(&self) -> Vec<Remark> {
         self.remarks.as_ref().map(|remarks| remarks.borrow().clone()).unwrap_or_default()
+    }
+
+    /// Keeps what is not proven of how values lie on ranks.
+    pub(crate) fn add_unproven_replicas(&self, unproven: ReplicaFinding) {
+        self.unproven_replicas.borrow_mut().get_or_insert(unproven);
+    }
+
+    /// The first value of which it is not proven that ranks hold it as the layout says; `None` where all are, or none was asked for.
+    pub fn unproven_replicas(&self) -> Option<ReplicaFinding> {
+        self.unproven_replicas.borrow().clone()
     }
 
     /// Keeps a warning about how passes ran.

@@ -180,6 +180,18 @@ pub struct PassCx<'a> {
     pub target: TargetView<'a>,
     /// Who made the module.
     pub made_by: MadeBy,
+    /// Who makes the same model in smaller sizes, for what is tried on inputs.
+    pub smaller: Option<Smaller<'a>>,
+}
+
+/// Makes the module that a pipeline begins with in smaller sizes, where the model takes such.
+#[derive(Clone, Copy)]
+pub struct Smaller<'a>(pub &'a dyn Fn() -> Option<Module>);
+
+impl fmt::Debug for Smaller<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Smaller")
+    }
 }
 
 impl<'a> PassCx<'a> {
@@ -189,7 +201,8 @@ impl<'a> PassCx<'a> {
         static RULES: UpdateRules = UpdateRules::none();
         static SHAPES: ScheduleShapes = ScheduleShapes::none();
         let target = TargetView::default();
-        Self { registry, rules: &RULES, shapes: &SHAPES, recipe: None, findings: None, target, made_by: MadeBy::Hand }
+        let (recipe, findings, made_by) = (None, None, MadeBy::Hand);
+        Self { registry, rules: &RULES, shapes: &SHAPES, recipe, findings, target, made_by, smaller: None }
     }
 
     /// The recipe, for a pass that cannot do without.

@@ -14,6 +14,8 @@ pub struct TargetView<'a> {
     pub calls: Calls,
     /// Whether parameters of the entry that nothing reads are dropped.
     pub drops_unread_inputs: bool,
+    /// Whether it divides whole numbers inexactly, but by powers of two.
+    pub divides_inexactly: bool,
     /// How ranks that run a program together know their numbers; `None` where programs are those of one rank.
     pub ranks: Option<RankSource>,
     /// How many bytes of whole tensors one collective is to have at most where several are made at once; `None` where each is made by itself.

@@ -17,11 +17,6 @@ use words::Words;
 /// The start of the names of helpers that round stochastically.
 const DITHER: &str = "stochastic_";
 
-/// Whether a function is a helper that rounds stochastically.
-pub(crate) fn is_dither(function: &Function) -> bool {
-    function.name.starts_with(DITHER)
-}
-
 /// Rounds stochastically where the precision recipe says so.
 ///
 /// Each chosen narrowing gets a stream of random bits: a weight that is written, the one of its name; any other, one
@@ -66,8 +61,7 @@ impl Pass for AnnotateRounding {
         let precision = &recipe.precision;
         let sr = (precision.rounding == RoundingMode::Sr).then_some(precision.sr);
         sr.map_or(Ok(()), halite_recipe::check_realizable)?;
-        let mut plans: VecDeque<_> =
-            module.functions.iter().map(|function| sites(function, &module.locs, sr)).collect();
+        let mut plans: VecDeque<_> = module.functions.iter().map(|function| sites(module, function, sr)).collect();
         check_in_entry(module, &plans)?;
         let by_switch = cx.target.rounds_by_switch && sr.is_some_and(|sr| sr.by == SrBy::Switch);
         let seed = sr.map_or(StochasticRounding::default().seed, |sr| sr.seed);

@@ -1,14 +1,17 @@
 //! `bind-recipe`.
 
 mod layout;
+mod output;
 mod patterns;
 
 use crate::framework::membership::{decay_of, groups_of};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::update::rules::UpdateRules;
 use halite_ir::{Function, Module, Param, ParamRole, Phase, WeightInfo};
 use halite_recipe::Optimizer;
 use halite_support::{Diagnostic, Name, Result, codes};
 use layout::check_layout;
+use output::outputs;
 use patterns::{is_unmatched, unmatched, weight_names};
 
 /// Stamps each weight with its weight decay, its group, and whether it is frozen. A pattern that matches no weight is an
@@ -21,6 +24,9 @@ use patterns::{is_unmatched, unmatched, weight_names};
 /// %w: f32[4] {weight, init = ones}      =>    %w: f32[4] {weight, init = ones, decay = 0.1}
 /// %e: f32[4] {weight, init = ones}            %e: f32[4] {weight, init = ones, group = "embeddings", frozen}
 /// ```
+///
+/// Where an update rule asks which dimension of a matrix is its output, the products that read the weight say so: `out = 1` for one stored
+/// `[in, out]`.
 #[derive(Debug)]
 pub(crate) struct BindRecipe;
 
@@ -34,23 +40,35 @@ impl Pass for BindRecipe {
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let recipe = cx.recipe("bind-recipe")?;
         let optimizer = &recipe.optimizer;
+        let asks = asks_for_output(cx.rules, optimizer)?;
+        let outputs = if asks { outputs(module, cx.registry)? } else { Vec::new() };
         let Some(entry) = module.functions.last_mut() else { return Ok(Changed::No) };
         check_patterns(entry, optimizer)?;
         recipe.parallel.iter().try_for_each(|parallel| check_layout(entry, parallel))?;
         let mut changed = false;
-        for param in &mut entry.params {
+        for (at, param) in entry.params.iter_mut().enumerate() {
             if !matches!(param.role, ParamRole::Weight(_)) {
                 continue;
             }
             let Facts { decay, group, frozen } = Facts::of(param, optimizer)?;
             let ParamRole::Weight(info) = &mut param.role else { continue };
-            let stamped = WeightInfo { decay, group, frozen: frozen || info.frozen, ..info.clone() };
+            let known = outputs.get(at).filter(|_| info.packing.is_none());
+            let output = known.copied().unwrap_or(info.output);
+            let stamped = WeightInfo { decay, group, frozen: frozen || info.frozen, output, ..info.clone() };
             changed |= *info != stamped;
             *info = stamped;
         }
         check_trained(entry, optimizer)?;
         Ok(Changed::when(changed))
     }
+}
+
+/// Whether a rule that updates some weight asks which dimension is the output.
+///
+/// # Errors
+/// When a rule is unknown.
+fn asks_for_output(rules: &UpdateRules, optimizer: &Optimizer) -> Result<bool> {
+    optimizer.rules().try_fold(false, |asks, (_, rule)| Ok(asks || rules.get(rule)?.asks_for_output()))
 }
 
 /// What a recipe says of a weight.

@@ -1,5 +1,6 @@
 //! `legalize`.
 
+mod division;
 mod resets;
 mod unread;
 
@@ -10,7 +11,8 @@ use halite_support::{Diagnostic, Result, codes};
 /// Moves a module to phase `legal`.
 ///
 /// CPU XLA takes every primitive and element type of the IR, and calls. Where the target asks for it, parameters of the entry
-/// that nothing reads are dropped: a compiler that drops them itself gives inputs other numbers. Constants that replace state are
+/// that nothing reads are dropped: a compiler that drops them itself gives inputs other numbers; and whole numbers are divided by comparison
+/// where it may be done, on hardware that divides through a reciprocal. Constants that replace state are
 /// made last. What the target takes of the rest is
 /// judged on the HLO that is made of it, by the same rules as HLO that others made. Composites are refused here; reads of a
 /// donated buffer after its replacement by the verification that follows.
@@ -41,6 +43,9 @@ impl Pass for Legalize {
         }
         if cx.target.drops_unread_inputs {
             unread::drop_unread_inputs(module, cx.registry)?;
+        }
+        if cx.target.divides_inexactly {
+            division::divide_by_comparison(module, cx.registry)?;
         }
         resets::make_last(module, cx.registry)?;
         module.phase = Phase::Legal;

@@ -1,15 +1,15 @@
 //! Replacements of state that may be skipped: `select` between the new value and the old one.
 
-use halite_ir::{Def, Function, Op, Value};
+use halite_ir::{Function, Inst, Op, Value};
 
-/// What is written where the update is made: the new value of a replacement that is chosen by a `select` with a parameter, what ranks gather
-/// where each has updated its shard, or the replacement itself.
-pub(crate) fn written(function: &Function, replacement: Value) -> Value {
+/// What is written where the update is made: the new value of a replacement that is chosen by a `select` with a parameter or with the
+/// shard of one, what ranks gather where each has updated its shard, or the replacement itself.
+pub(crate) fn written(functions: &[Function], function: &Function, replacement: Value) -> Value {
     let (mut written, mut at, mut gathers) = (replacement, replacement, false);
     while let Some(def) = function.def(at) {
         at = match (&def.op, &def.args[..]) {
-            (Op::Select(_), &[_, new, old]) if matches!(function.values[old.index()].def, Def::Param(_)) => new,
-            (Op::AllGather(_) | Op::Reshape(_), shards) => {
+            (Op::Select(_), &[_, new, old]) if is_of_param(functions, function, old) => new,
+            (Op::AllGather(_) | Op::DynamicSlice(_) | Op::Reshape(_), shards) => {
                 let result = def.results.iter().position(|&result| result == at);
                 match result.and_then(|result| shards.get(result)) {
                     Some(&shard) => shard,
@@ -18,11 +18,39 @@ pub(crate) fn written(function: &Function, replacement: Value) -> Value {
             }
             _ => break,
         };
-        gathers |= matches!(def.op, Op::AllGather(_));
+        gathers |= matches!(def.op, Op::AllGather(_) | Op::DynamicSlice(_));
         // A reshape is part of a gather, or of what makes the new value.
         if gathers || matches!(def.op, Op::Select(_)) {
             written = at;
         }
     }
     written
+}
+
+/// How far a value is followed: functions that hand on what they get can be called in any number.
+const MAX_STEPS: usize = 4096;
+
+/// Whether a value is a parameter, or the shard of it that a rank updates, which a function that is called may take.
+fn is_of_param(functions: &[Function], function: &Function, value: Value) -> bool {
+    let (mut function, mut at) = (function, value);
+    let mut calls: Vec<(&Function, &Inst)> = Vec::new();
+    for _ in 0..MAX_STEPS {
+        let Some(def) = function.def(at) else {
+            let Some((caller, call)) = calls.pop() else { return true };
+            let Some(position) = function.params.iter().position(|param| param.value == at) else { return false };
+            (function, at) = (caller, call.args[position]);
+            continue;
+        };
+        match &def.op {
+            Op::DynamicSlice(_) | Op::Reshape(_) => at = def.args[0],
+            Op::Call(call) => {
+                let Some(result) = def.results.iter().position(|&result| result == at) else { return false };
+                calls.push((function, def));
+                function = &functions[call.callee.index()];
+                at = function.results[result].value;
+            }
+            _ => return false,
+        }
+    }
+    false
 }

@@ -30,6 +30,8 @@ pub(crate) struct Trained {
     pub(crate) decay: f64,
     /// The group of the optimizer that it is in.
     pub(crate) group: Option<Name>,
+    /// The dimension that products with it keep, where its rule asks.
+    pub(crate) output: usize,
     /// Element types of its state.
     pub(crate) types: SlotTypes,
     /// The tensors of the model that it stores, when these are several.
@@ -64,6 +66,7 @@ pub(crate) fn collect(
             scale: scales.get(&param.name).copied(),
             decay,
             group: info.group.clone(),
+            output: info.output,
             types: SlotTypes::of(precision, param)?,
             packing: info.packing.clone(),
             dims: info.dims.clone(),

@@ -247,7 +247,7 @@ impl Sets<'_> {
     ) -> Result<()> {
         let gradient = b.convert(joined.gradient, self.dtype)?;
         let value = joined.master.unwrap_or(joined.value);
-        let weight = Weight { value, gradient, decay: set[0].decay, state: joined.kept };
+        let weight = Weight { value, gradient, decay: set[0].decay, output: set[0].output, state: joined.kept };
         let step = match set[0].packing.as_deref().filter(|_| !self.plan.is_elementwise(&set[0])) {
             None => rule.step(b, terms, shared, &weight)?,
             Some(packing) => step_each(b, packing, &weight, |b, own| rule.step(b, terms, shared, own))?,

@@ -104,12 +104,7 @@ const ROWS: [Row; 28] = [
         ),
     ),
     row(6, "NRT_HW_ERROR", "the hardware failed, or the NEFF is for other hardware", None),
-    row(
-        7,
-        "NRT_QUEUE_FULL",
-        "the queue of calls is full",
-        Some("set `NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS` lower"),
-    ),
+    row(7, "NRT_QUEUE_FULL", "the queue of calls is full", Some(REPORT)),
     row(
         9,
         "NRT_LOAD_NOT_ENOUGH_NC",

@@ -4,7 +4,7 @@ use crate::PolicyNeed;
 use crate::check::ModuleCheck;
 use crate::estimate::Analysis;
 use crate::settings::RunSettings;
-use halite_bundle::estimate::MemoryKind;
+use halite_bundle::estimate::{Estimate, Fit, MemoryKind};
 use halite_bundle::{Manifest, ModuleRole};
 use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
@@ -33,6 +33,12 @@ pub trait Target: fmt::Debug + Send + Sync {
         arguments: &[MemoryKind],
     ) -> Result<Analysis>;
 
+    /// How what a module needs compares with what a core of a variant has, programs being compiled with these flags; `None` where that is
+    /// not known.
+    fn fit(&self, _estimate: &Estimate, _variant: &TargetName, _flags: &[String]) -> Option<Fit> {
+        None
+    }
+
     /// Its table of the recipe.
     fn section(&self) -> Option<&'static Section> {
         None
@@ -51,6 +57,11 @@ pub trait Target: fmt::Debug + Send + Sync {
 
     /// Whether parameters that nothing reads are left out of programs.
     fn drops_unread_inputs(&self) -> bool {
+        false
+    }
+
+    /// Whether its hardware divides whole numbers inexactly, but by powers of two.
+    fn divides_inexactly(&self) -> bool {
         false
     }
 

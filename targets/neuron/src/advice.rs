@@ -2,8 +2,8 @@
 
 use crate::tables::{CoreGroups, Hardware};
 use crate::{Generation, Tables};
-use halite_bundle::Manifest;
 use halite_bundle::estimate::{Estimate, FitVerdict, MemoryByKind};
+use halite_bundle::{Manifest, ModuleRole};
 use halite_recipe::{MeshAxis, Recipe};
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, codes};
@@ -12,7 +12,8 @@ use halite_tensor::DType;
 
 /// A warning about the module of a bundle that is furthest from fitting; `None` when all fit or nothing was estimated.
 pub(crate) fn warning(manifest: &Manifest, policies: &[PolicyNeed]) -> Option<Diagnostic> {
-    let hardware = Tables::builtin().hardware(Generation::of(&manifest.recipe)?)?;
+    let generation = Generation::of(&manifest.recipe)?;
+    let hardware = Tables::builtin().hardware(generation)?;
     let misses = manifest.modules.iter().filter_map(|module| {
         let estimate = module.estimate.as_ref()?;
         let verdict = estimate.fit?.verdict();
@@ -22,11 +23,12 @@ pub(crate) fn warning(manifest: &Manifest, policies: &[PolicyNeed]) -> Option<Di
     let (_, _, name, estimate) =
         misses.reduce(|worst, next| if (next.0, next.1) > (worst.0, worst.1) { next } else { worst })?;
     let policies: Vec<_> = policies.iter().filter(|need| need.module == name).collect();
-    Some(Advice { manifest, hardware, name, estimate, policies }.diagnose())
+    Some(Advice { manifest, generation, hardware, name, estimate, policies }.diagnose())
 }
 
 struct Advice<'a> {
     manifest: &'a Manifest,
+    generation: Generation,
     hardware: &'a Hardware,
     name: &'a str,
     estimate: &'a Estimate,
@@ -34,7 +36,7 @@ struct Advice<'a> {
     policies: Vec<&'a PolicyNeed>,
 }
 
-/// Something to change, and how many bytes less a core then needs.
+/// Something to change, and how many bytes, or instructions, less the module then needs.
 struct Measure {
     saves: u64,
     text: String,
@@ -43,31 +45,37 @@ struct Measure {
 impl Advice<'_> {
     fn diagnose(&self) -> Diagnostic {
         let Some(fit) = self.estimate.fit else { return Diagnostic::bug("advice on a module that was not compared") };
-        let memory = &self.estimate.memory;
-        let target = &self.manifest.recipe.target;
+        let (memory, instructions) = (fit.memory != FitVerdict::Fits, fit.instructions != FitVerdict::Fits);
         let verdict = fit.verdict().name();
-        let headline = if fit.memory == FitVerdict::Fits {
-            let instructions = (short(self.estimate.instructions.total()), short(fit.instruction_limit));
-            let (needs, takes) = instructions;
-            format!("`{}` {verdict} in one module: about {needs} instructions, neuronx-cc takes {takes}", self.name)
-        } else {
-            let (needs, has) = (bytes(memory.total()), bytes(fit.memory_limit));
+        let (needs, takes) = (short(self.estimate.instructions.total()), short(fit.instruction_limit));
+        let headline = if memory {
+            let (needs, has) = (bytes(self.estimate.memory.total()), bytes(fit.memory_limit));
+            let target = &self.manifest.recipe.target;
             format!("`{}` {verdict} on one core of {target}: about {needs}, a core has {has}", self.name)
+        } else {
+            format!("`{}` {verdict} in one module: about {needs} instructions, neuronx-cc takes {takes}", self.name)
         };
-        let mut warning = Diagnostic::warning(codes::DOES_NOT_FIT, headline).note(parts(&memory.peak));
-        if let Some(state) = self.state(fit.memory_limit) {
-            warning = warning.note(state);
+        let mut warning = Diagnostic::warning(codes::DOES_NOT_FIT, headline);
+        if memory {
+            warning = warning.note(parts(&self.estimate.memory.peak));
+            if let Some(state) = self.state(fit.memory_limit) {
+                warning = warning.note(state);
+            }
         }
-        if fit.memory != FitVerdict::Fits && fit.instructions != FitVerdict::Fits {
-            let (needs, takes) = (short(self.estimate.instructions.total()), short(fit.instruction_limit));
+        if memory && instructions {
             warning =
                 warning.note(format!("it makes about {needs} instructions of the machine; neuronx-cc takes {takes}"));
+        }
+        if let Some(costs) = Tables::builtin().costs(self.generation).filter(|_| instructions) {
+            let factor = costs.factor;
+            warning =
+                warning.note(format!("the estimate of instructions may be off by a factor of {factor}, either way"));
         }
         if self.manifest.mesh.num_ranks() == 1 {
             warning =
                 warning.note("this is the step of one core whole: a layout is compiled that states `parallel.data`");
         }
-        let mut measures = self.measures(fit.memory_limit);
+        let mut measures = if memory { self.measures(fit.memory_limit) } else { self.fewer_instructions() };
         measures.sort_by_key(|measure| std::cmp::Reverse(measure.saves));
         let texts: Vec<String> = measures.into_iter().map(|measure| measure.text).collect();
         warning.help(texts.join("; "))
@@ -104,13 +112,13 @@ impl Advice<'_> {
             1 => 2,
             _ => mesh.size(MeshAxis::Data.name()) as u64,
         };
-        if !is_sharded && data > 1 && memory.peak.optimizer * 8 > total {
-            let saves = memory.peak.optimizer - memory.peak.optimizer / data;
-            let text = format!(
-                "shard the optimizer's {} over data-parallel cores (`parallel.zero = 1`)",
-                bytes(memory.peak.optimizer)
-            );
-            measures.push(Measure { saves, text });
+        // What stays beside a step of an update is state of the optimizer, too.
+        let beside = if self.name == ModuleRole::EVAL.name() { 0 } else { memory.peak.resident };
+        let optimizer = memory.peak.optimizer + beside;
+        if !is_sharded && data > 1 && optimizer * 8 > total {
+            let text =
+                format!("shard the optimizer's {} over data-parallel cores (`parallel.zero = 1`)", bytes(optimizer));
+            measures.push(Measure { saves: optimizer - optimizer / data, text });
         }
         measures.extend(self.narrow(recipe));
         measures.extend(self.recompute(recipe));
@@ -125,22 +133,49 @@ impl Advice<'_> {
         measures
     }
 
-    /// Tensor and pipeline parallelism divide everything.
+    /// What would have a module make fewer instructions: it does less.
+    fn fewer_instructions(&self) -> Vec<Measure> {
+        let total = self.estimate.instructions.total();
+        let limit = self.estimate.fit.map_or(u64::MAX, |fit| fit.instruction_limit);
+        let (shared, cores) = self.cores(total.div_ceil(limit.max(1)));
+        let left = total / (cores / shared).max(1);
+        let text = format!(
+            "split the model over {cores} cores (`parallel.tensor = {cores}`): about {} instructions",
+            short(left)
+        );
+        let mut measures = vec![Measure { saves: total - left, text }];
+        if let Some(batch) = self.manifest.recipe.batch.filter(|batch| *batch > 1) {
+            let left = total / batch as u64;
+            let text = format!("`batch = 1` makes about {} instructions in a module", short(left));
+            measures.push(Measure { saves: total - left, text });
+        }
+        measures
+    }
+
+    /// Over how many cores tensor parallelism splits the model, and over how many it is to: more than that, and so many times as many
+    /// at least.
+    fn cores(&self, times: u64) -> (u64, u64) {
+        let shared = self.manifest.mesh.size(MeshAxis::Tensor.name()) as u64;
+        (shared, group(&self.hardware.groups, times.saturating_mul(shared).max(shared + 1)))
+    }
+
+    /// Tensor parallelism divides everything.
     fn split(&self, limit: u64) -> Measure {
         let total = self.estimate.memory.total();
-        let by_memory = total.div_ceil(limit.max(1));
         let by_instructions = self
             .estimate
             .fit
             .map_or(1, |fit| self.estimate.instructions.total().div_ceil(fit.instruction_limit.max(1)));
-        let shared = self.manifest.mesh.size(MeshAxis::Tensor.name()) as u64;
-        let cores = group(&self.hardware.groups, by_memory.max(by_instructions).saturating_mul(shared));
+        let (shared, cores) = self.cores(total.div_ceil(limit.max(1)).max(by_instructions));
         let parallel = self.manifest.recipe.parallel.as_ref();
         let recorded =
             parallel.map_or(1, |parallel| u64::from(parallel.tensor) * u64::from(parallel.pipeline)) / shared;
-        let mut text = format!("split the model over {cores} cores or more (`parallel.tensor`, `parallel.pipeline`)");
+        let mut text = format!("split the model over {cores} cores or more (`parallel.tensor`)");
         if recorded > 1 {
-            text.push_str(&format!(": the recipe's {recorded} hold about {} each", bytes(total / recorded)));
+            text.push_str(&format!(
+                ": the {recorded} of the recipe's plan hold about {} each",
+                bytes(total / recorded)
+            ));
         }
         Measure { saves: total - total / (cores / shared).max(1), text }
     }

@@ -206,6 +206,7 @@ impl<'a, 'p> Checker<'a, 'p> {
             Condition::IndexedWindow => self.indexed_window(at),
             Condition::UnprovenInteger { of } => self.unproven_integer(at, of),
             Condition::UnnamedDowncast { of } => self.unnamed_downcast(at, of),
+            Condition::InexactDivision => self.inexact_division(at),
             Condition::WideConstant => self.wide_constant(at),
             Condition::UnknownTripCount => self.unknown_trip_count(at),
             Condition::Window(form) => windows::has_form(self.graph.inst(at), *form),
@@ -228,6 +229,7 @@ impl<'a, 'p> Checker<'a, 'p> {
             | Condition::UnusedParameter
             | Condition::Passthrough
             | Condition::AliasedRead
+            | Condition::GroupLists
             | Condition::Order => None,
         };
         found.map(Broken::from)

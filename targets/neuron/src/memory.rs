@@ -2,7 +2,7 @@
 
 use crate::fit::fit;
 use crate::{Generation, Tables};
-use halite_bundle::estimate::MemoryKind;
+use halite_bundle::estimate::{Estimate, Fit, MemoryKind};
 use halite_hlo::graph::Graph;
 use halite_support::Result;
 use halite_target::estimate::{Analysis, Backend, Order, Question, analyze};
@@ -21,14 +21,17 @@ const LOGICAL_CORE: &str = "--logical-nc-config=";
 /// # Errors
 /// When the module is malformed.
 pub fn of_hlo(hlo: &Graph, generation: Generation, logical_core: u32, arguments: &[MemoryKind]) -> Result<Analysis> {
-    let tables = Tables::builtin();
-    let costs = tables.costs(generation);
+    let costs = Tables::builtin().costs(generation);
     let mut analysis = analyze(hlo, Question { backend: NEURONX_CC, arguments, costs })?;
-    if let (Some(hardware), Some(limits), Some(costs)) = (tables.hardware(generation), tables.limits(generation), costs)
-    {
-        analysis.estimate.fit = Some(fit(&analysis.estimate, hardware, limits, costs, logical_core));
-    }
+    analysis.estimate.fit = compared(&analysis.estimate, generation, logical_core);
     Ok(analysis)
+}
+
+/// An estimate, compared with what a logical core has that joins so many physical ones; `None` where that is not known.
+pub(crate) fn compared(estimate: &Estimate, generation: Generation, logical_core: u32) -> Option<Fit> {
+    let tables = Tables::builtin();
+    let (hardware, limits) = (tables.hardware(generation)?, tables.limits(generation)?);
+    Some(fit(estimate, hardware, limits, tables.costs(generation)?, logical_core))
 }
 
 /// How many physical cores one logical core joins, by the flags of a manifest or by default.

@@ -1,8 +1,8 @@
 //! The target.
 
-use crate::memory::{logical_core, of_hlo};
+use crate::memory::{compared, logical_core, of_hlo};
 use crate::{Generation, Neuron, SECTION, Tables, advice, findings, forms, kernels, settings};
-use halite_bundle::estimate::MemoryKind;
+use halite_bundle::estimate::{Estimate, Fit, MemoryKind};
 use halite_bundle::{Manifest, ModuleRole};
 use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
@@ -37,6 +37,11 @@ impl Target for NeuronTarget {
         of_hlo(hlo, generation, logical_core(generation, flags), arguments)
     }
 
+    fn fit(&self, estimate: &Estimate, variant: &TargetName, flags: &[String]) -> Option<Fit> {
+        let generation = Generation::named(variant)?;
+        compared(estimate, generation, logical_core(generation, flags))
+    }
+
     fn section(&self) -> Option<&'static Section> {
         Some(&SECTION)
     }
@@ -50,6 +55,11 @@ impl Target for NeuronTarget {
     }
 
     fn drops_unread_inputs(&self) -> bool {
+        true
+    }
+
+    /// Seen with SDK 2.32 on trn1: what goes through a reciprocal in `f32` was one less than right. Rule `integer-division`.
+    fn divides_inexactly(&self) -> bool {
         true
     }
 

@@ -77,7 +77,7 @@ fn products_are_stored_and_arithmetic_is_not() {
     for backend in [NEURONX_CC, Backend { borrows_results: false, ..CPU_XLA }] {
         let memory = look(&module, backend).estimate.memory;
         let peak = MemoryByKind { batch: 128, weights: 512, results: 256, workspace: 256, ..MemoryByKind::default() };
-        let expected = MemoryEstimate { arguments: 640, outputs: 256, aliased: 0, temporaries: 256, peak };
+        let expected = MemoryEstimate { arguments: 640, outputs: 256, aliased: 0, temporaries: 256, resident: 0, peak };
         assert_eq!(memory, expected);
         assert_eq!(memory.total(), 640 + 256 + 256);
     }

@@ -21,6 +21,7 @@ pub(super) const CASES: &[Case] = &[
     },
     case("group-placement", || summed(&across(1)), || summed(&across(0))),
     case("collective-combiner", || combined(ReduceKind::And), || combined(ReduceKind::Max)),
+    case("group-lists", || summed_by(13), || summed_by(12)),
     case("gathered-bytes", || gathered(8 << 20), || gathered(1 << 10)),
     case("group-field", newer_field, || summed(&consecutive(16, 2))),
     case("collective-channel", || channel(1), || channel(0)),
@@ -40,6 +41,18 @@ fn apart(size: usize, stride: usize) -> Vec<Vec<usize>> {
 /// Groups of one rank on each of two instances of 32, the second moved on by `shift` places.
 fn across(shift: usize) -> Vec<Vec<usize>> {
     (0..32).map(|rank| vec![rank, 32 + (rank + shift) % 32]).collect()
+}
+
+/// A sum over each of so many lists of groups of two ranks, each list in an order of its own.
+fn summed_by(lists: usize) -> Result<HloModuleProto> {
+    single(matrix(), |b, mut x| {
+        for list in 0..lists {
+            let mut groups = consecutive(2, 16);
+            groups.rotate_left(list);
+            x = b.all_reduce(ReduceKind::Add, &[x], &groups)?[0];
+        }
+        Ok(x)
+    })
 }
 
 fn summed(groups: &[Vec<usize>]) -> Result<HloModuleProto> {

@@ -36,6 +36,7 @@ pub(super) const CASES: &[Case] = &[
         )
     },
     case("integer-power", || power(DType::S64), || power(DType::S32)),
+    case("integer-division", || divided(6284), || divided(64)),
     case("integer-words", || words(1 << 20), || words((1 << 12) - 1)),
     case("integer-words", wrapped, || words(1)),
     case("signed-words", || squared(4096.0), || squared(4095.0)),
@@ -71,6 +72,14 @@ fn reduce_scatter(dtype: DType, bound: f64) -> Result<HloModuleProto> {
     single(array(dtype, [4, 8]), |b, x| {
         let x = clamped(b, x, bound)?;
         b.reduce_scatter(ReduceKind::Add, &[x], 0, &[vec![0, 1]]).map(|ids| ids[0])
+    })
+}
+
+fn divided(by: i128) -> Result<HloModuleProto> {
+    single(array(DType::S32, [4]), |b, x| {
+        let by = b.constant_scalar(DType::S32, by as f64)?;
+        let by = b.broadcast(by, &Shape::from([4]), &[])?;
+        b.divide(x, by)
     })
 }
 

@@ -94,7 +94,9 @@ pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &M
     }
     .map_err(Failure::Wrong)?;
     let remarks = findings.remarks();
-    Ok(Transformed { after, warnings: findings.into_audit().diagnostics(), remarks })
+    let unproven = findings.unproven_replicas().map(|finding| finding.not_followed());
+    let warnings = unproven.into_iter().chain(findings.into_audit().diagnostics()).collect();
+    Ok(Transformed { after, warnings, remarks })
 }
 
 /// What the names of passes contain that scale the loss, and so change what results are.

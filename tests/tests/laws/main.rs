@@ -7,6 +7,7 @@ mod causality;
 mod causality_arithmetic;
 mod causality_claims;
 mod causality_mutations;
+mod causality_verdicts;
 mod functions;
 mod gradients;
 mod lift;

@@ -430,7 +430,7 @@ fn stochastic_rounding_that_is_promised_and_not_done_is_a_bug() {
 #[test]
 fn recipes_cannot_hand_precision_over() {
     let load = |setting: &str| Session::new().load("tiny", &[setting.to_owned()]);
-    assert!(load("neuron.environment.NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS=\"3\"").is_ok());
+    assert!(load("neuron.environment.NEURON_RT_EXEC_TIMEOUT=\"3000\"").is_ok());
     for setting in [
         "neuron.environment.XLA_USE_BF16=\"1\"",
         "neuron.environment.XLA_DOWNCAST_BF16=\"1\"",

@@ -10,6 +10,7 @@ mod node_counts;
 mod padded_vocabulary;
 mod partition;
 mod replicas;
+mod right_programs;
 mod seeded_replicas;
 mod state_layouts;
 mod wire_bytes;

@@ -1,5 +1,6 @@
 //! Targets: the HLO that each is handed, what it refuses, and the programs and libraries that stand in for it.
 
+mod advice;
 mod compile_7b;
 mod defects;
 mod dialects;

@@ -129,34 +129,31 @@ impl Door<'_> {
             _ = stream.shutdown(Shutdown::Both);
             return Ok(());
         };
-        if version == VERSION && secret != self.options.secret {
+        if version != VERSION {
+            refuse(&mut stream, &format!("rank {rank} is started by another version of Halite"));
+            self.pass_over(&stream, "is started by another version of Halite");
+            return Ok(());
+        }
+        if secret != self.options.secret {
             refuse(&mut stream, "it is of another launch than rank 0, or has another bundle");
-            self.pass_over(
-                &stream,
-                &format!("says that it is rank {rank} of {world}, of another launch or with another bundle"),
-            );
+            let what = format!("says that it is rank {rank} of {world}, of another launch or with another bundle");
+            self.pass_over(&stream, &what);
             return Ok(());
         }
         let own = self.options.world;
-        let misfit = match (version, rank, world) {
-            (version, ..) if version != VERSION => {
-                let reason = format!("rank {rank} is started by another version of Halite");
-                refuse(&mut stream, &reason);
-                self.pass_over(&stream, "is started by another version of Halite");
-                return Ok(());
+        let misfit = if world != own {
+            format!("rank {rank} is one of {world}, rank 0 one of {own}")
+        } else if rank == 0 || rank >= own {
+            format!("there is no rank {rank} of {own} that rank 0 meets")
+        } else {
+            let known = &mut self.streams[rank - 1];
+            // Of two that say the same, the second is told so and goes, unless the first is gone.
+            if known.as_ref().is_some_and(|known| !is_gone(known)) {
+                refuse(&mut stream, &format!("there are two processes of rank {rank}"));
+            } else {
+                *known = Some(stream);
             }
-            (.., world) if world != own => format!("rank {rank} is one of {world}, rank 0 one of {own}"),
-            (_, rank, _) if rank == 0 || rank >= own => format!("there is no rank {rank} of {own} that rank 0 meets"),
-            _ => {
-                let known = &mut self.streams[rank - 1];
-                // Of two that say the same, the second is told so and goes, unless the first is gone.
-                if known.as_ref().is_some_and(|known| !is_gone(known)) {
-                    refuse(&mut stream, &format!("there are two processes of rank {rank}"));
-                } else {
-                    *known = Some(stream);
-                }
-                return Ok(());
-            }
+            return Ok(());
         };
         refuse(&mut stream, &misfit);
         Err(super::other_rank(&misfit))

@@ -2,6 +2,7 @@
 
 use super::describe::{Figures, Laid, buffers, figures, micro_batches, module_entry, statistics};
 use super::ranges::{self, Ranges};
+use super::replicas::Replicas;
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
 use crate::roles::{Calls, Role};
 use crate::source::Source;
@@ -36,10 +37,13 @@ pub(super) struct Packed<'a> {
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
     audit: Audit,
+    replicas: Replicas,
     warnings: Vec<Diagnostic>,
     pub(super) check: ModuleCheck,
     /// What it would need that computes more again.
     pub(super) policies: Vec<PolicyNeed>,
+    /// What stays on the core while it runs, in bytes.
+    resident: u64,
 }
 
 pub(super) fn pack<'a>(
@@ -77,7 +81,7 @@ pub(super) fn pack<'a>(
     files.insert(format!("{name}.hlo.pb"), bytes);
     let decompositions =
         module.decompositions.iter().map(|(name, decomposition)| (name.clone(), decomposition.encode())).collect();
-    let CompiledModule { reports, remarks, audit, warnings, check, .. } = module;
+    let CompiledModule { reports, remarks, audit, replicas, warnings, check, .. } = module;
     Ok(Packed {
         role,
         mesh,
@@ -89,9 +93,11 @@ pub(super) fn pack<'a>(
         reports,
         remarks,
         audit,
+        replicas,
         warnings,
         check,
         policies: Vec::new(),
+        resident: 0,
     })
 }
 
@@ -115,6 +121,24 @@ impl Packed<'_> {
         self.entry.estimate.as_ref()
     }
 
+    /// What modules of a bundle share out among them.
+    pub(super) fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    /// Whether a buffer is one of its parameters.
+    pub(super) fn takes(&self, buffer: &str) -> bool {
+        self.entry.inputs.iter().any(|port| port.name == buffer)
+    }
+
+    /// Notes what stays on the core while it runs, in bytes.
+    pub(super) fn set_resident(&mut self, bytes: u64, target: &dyn Target, recipe: &Recipe) {
+        self.resident = bytes;
+        if let Some(estimate) = &mut self.entry.estimate {
+            beside(estimate, bytes, target, recipe);
+        }
+    }
+
     /// What another module with the same parameters needs.
     pub(super) fn estimate_of(
         &self,
@@ -122,13 +146,24 @@ impl Packed<'_> {
         target: &dyn Target,
         recipe: &Recipe,
     ) -> Result<Option<Estimate>, Diagnostic> {
-        estimate((&self.entry, &self.buffers), module, target, recipe)
+        let mut estimate = estimate((&self.entry, &self.buffers), module, target, recipe)?;
+        if let Some(estimate) = &mut estimate {
+            beside(estimate, self.resident, target, recipe);
+        }
+        Ok(estimate)
     }
 
     /// Floating-point operations of the matrix products of one call.
     pub(super) fn matmul_flops(&self) -> u64 {
         self.figures.matmul_flops
     }
+}
+
+/// Adds what stays on the core to what a module needs.
+fn beside(estimate: &mut Estimate, bytes: u64, target: &dyn Target, recipe: &Recipe) {
+    estimate.memory.resident = bytes;
+    estimate.memory.peak.resident = bytes;
+    estimate.fit = target.fit(estimate, &recipe.target, &target.settings(recipe).flags);
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
@@ -155,6 +190,7 @@ pub(super) fn assemble(
     files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     let mut remarks = vec![(Name::from(MODEL), prepared.remarks)];
     let mut told = prepared.warnings;
+    let mut replicas = Replicas::OneRank;
     let mut audit: Option<Audit> = None;
     let mut presumed = BTreeSet::new();
     let mut policies = Vec::new();
@@ -173,6 +209,7 @@ pub(super) fn assemble(
         reports.push((module.role.name.clone(), module.reports));
         remarks.push((module.role.name.name().into(), module.remarks));
         // Modules of one model have much in common.
+        replicas = replicas.and(module.replicas);
         module.warnings.into_iter().for_each(|warning| {
             if !told.contains(&warning) {
                 told.push(warning);
@@ -218,10 +255,11 @@ pub(super) fn assemble(
     if !source.recipe.check.waive.contains(&Waiver::Causality) {
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));
     }
+    warnings.extend(replicas.diagnostic());
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
     warnings.extend(told.into_iter().map(|warning| locate(source, warning)));
     let bundle = Bundle::assembled(manifest, files);
-    Ok(Compiled { bundle, warnings, presumed, audit, causality, reports, remarks })
+    Ok(Compiled { bundle, warnings, presumed, audit, causality, replicas, reports, remarks })
 }
 
 /// Micro-batches in one update.

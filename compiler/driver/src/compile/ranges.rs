@@ -1,5 +1,7 @@
 //! Which whole numbers the batch inputs of a module have to hold, as far as the model tells.
 
+mod computed;
+
 use crate::roles::Role;
 use halite_bundle::IndexRange;
 use halite_ir::{Function, Inst, Module, Op, Param, ParamRole, Registry};
@@ -10,8 +12,8 @@ use std::rc::Rc;
 /// Ranges by the name of an input.
 pub(crate) type Ranges = IndexMap<String, Vec<IndexRange>>;
 
-/// What the composites that a role needs say of their operands, carried back to the batch inputs that these are moved from.
-/// An operand that is computed from an input says nothing of it.
+/// What the composites that a role needs say of their operands, carried back to the batch inputs that these are moved from, or
+/// computed from by arithmetic on whole numbers.
 ///
 /// # Errors
 /// A bug when a composite is unknown.
@@ -27,9 +29,16 @@ pub(crate) fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result
         if let Op::Composite(composite) = &inst.op {
             let types: Vec<_> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
             for domain in composite.domains(registry, &types)? {
-                let Some(part) = &parts[inst.args[domain.operand].index()] else { continue };
-                let of = ranges.entry(entry.params[part.param].name.to_string()).or_default();
-                let range = IndexRange { part: part.bounds.to_vec(), below: domain.size as u64, except: domain.except };
+                let operand = inst.args[domain.operand];
+                let (param, part, computed) = match &parts[operand.index()] {
+                    Some(part) => (part.param, part.bounds.to_vec(), None),
+                    None => {
+                        let Some((param, computed)) = computed::computed(entry, operand) else { continue };
+                        (param, entry.ty(operand).shape().iter().map(|&size| [0, size]).collect(), Some(computed))
+                    }
+                };
+                let of = ranges.entry(entry.params[param].name.to_string()).or_default();
+                let range = IndexRange { part, below: domain.size as u64, except: domain.except, computed };
                 if !of.contains(&range) {
                     of.push(range);
                 }
@@ -52,6 +61,8 @@ pub(super) fn repeated(mut ranges: Ranges, entry: &Function, micro_batches: usiz
         let Some(&whole) = param.and_then(|param| entry.ty(param.value).shape().first()) else { continue };
         let size = whole / micro_batches;
         let each = |range: &IndexRange| match range.part.first() {
+            // What is computed is looked at batch by batch.
+            _ if range.computed.is_some() => vec![range.clone()],
             Some([0, end]) if *end == size => {
                 vec![IndexRange { part: along(&range.part, [0, whole]), ..range.clone() }]
             }
@@ -143,7 +154,7 @@ mod tests {
     /// `tokens s32[8, 65]`: all but the last are looked up, all but the first are labels.
     #[test]
     fn ids_and_labels_have_ranges_of_their_own() {
-        let range = |part, except| IndexRange { part: vec![[0, 8], part], below: 256, except };
+        let range = |part, except| IndexRange { part: vec![[0, 8], part], below: 256, except, computed: None };
         let (ids, labels) = (range([0, 64], None), range([1, 65], Some(-100)));
         assert_eq!(ranges_of(&ModuleRole::TRAIN_STEP), [ids.clone(), labels]);
         assert_eq!(ranges_of(&ModuleRole::FORWARD), [ids]);

@@ -1,5 +1,6 @@
 //! The module of one role, from what all roles share to HLO.
 
+use super::replicas::Replicas;
 use super::{CompileOptions, CompiledModule, PreparedModule, findings, for_role};
 use crate::dump::Dumper;
 use crate::roles::Role;
@@ -19,7 +20,7 @@ pub(super) struct Unfinished<'a> {
     module: Module,
     left: Pipeline,
     reports: Vec<PassReport>,
-    findings: Findings,
+    pub(super) findings: Findings,
     dumper: Dumper<'a>,
 }
 
@@ -98,6 +99,7 @@ impl Session {
         let decompositions = decompositions.collect::<Result<_, _>>()?;
         let check = self.vocabulary.targets.get(&recipe.target)?.check_module(hlo.graph(), recipe, sources);
         let (remarks, warnings) = (findings.remarks(), findings.warnings());
+        let replicas = Replicas::of(&module, &findings);
         Ok(CompiledModule {
             role: role.name.clone(),
             ir: module,
@@ -106,6 +108,7 @@ impl Session {
             reports,
             remarks,
             audit: findings.into_audit(),
+            replicas,
             warnings,
             check,
             dumps: dumper.into_files(),

@@ -27,6 +27,10 @@ static KEYS: &[Key] = &[
     ignored("reorder_and_upcast_attn"),
     // The name that `n_positions` had.
     ignored("n_ctx"),
+    // Of the published files of the larger sizes, and read by nothing.
+    ignored("n_special"),
+    ignored("predict_special_tokens"),
+    ignored("output_past"),
     // Heads for other tasks than the next token.
     ignored("summary_activation"),
     ignored("summary_first_dropout"),

@@ -29,10 +29,18 @@ static KEYS: &[Key] = &[
     positions("max_position_embeddings"),
     ignored("max_sequence_length"),
     ignored("pretraining_tp"),
+    // How the libraries for Trainium partition and recompute; what SmolLM says of its origin.
+    ignored("sequence_parallel_enabled"),
+    ignored("selective_checkpoint_enabled"),
+    ignored("is_llama_config"),
+    only("rope_interleaved", &["false"]),
 ];
 
 /// What `llama3` has and `llama` does without, with the value at which the two compute the same.
 const LATER: [(&str, Fixed); 2] = [("rope_factor", Real(1.0)), ("tied", Bool(false))];
+
+/// What only `llama3` has, and what is without effect where heads fill the width and `LATER` holds.
+const WITHOUT_EFFECT: [&str; 4] = ["head_dim", "rope_low", "rope_high", "rope_trained"];
 
 fn model(settings: &mut Settings) -> &'static str {
     let value = |key: &str| settings.get(key).map(|(value, _)| value.clone());
@@ -42,7 +50,7 @@ fn model(settings: &mut Settings) -> &'static str {
     if !heads_fill || LATER.iter().any(|(key, neutral)| value(key) != Some((*neutral).into())) {
         return "llama3";
     }
-    settings.retain(|key, _| *key != "head_dim" && LATER.iter().all(|(later, _)| key != later));
+    settings.retain(|key, _| !WITHOUT_EFFECT.contains(key) && LATER.iter().all(|(later, _)| key != later));
     "llama"
 }
 

@@ -112,7 +112,7 @@ impl Choices {
 
     /// The inputs that make a program choose as one with these results did.
     pub(super) fn given(&self, outputs: &Outputs) -> Result<IndexMap<String, HostTensor>> {
-        let given = |choice: &Choice| Ok((choice.name.to_string(), output(outputs, &choice.name)?.written.clone()));
+        let given = |choice: &Choice| Ok((choice.input(), output(outputs, &choice.name)?.written.clone()));
         self.list.iter().map(given).collect()
     }
 
@@ -209,10 +209,15 @@ impl Choice {
         format!("{}.operand{at}", self.name)
     }
 
+    /// The name of the input that gives the choice: another one than that of the result that shows it, as they need not lie alike on ranks.
+    fn input(&self) -> String {
+        format!("{}.given", self.name)
+    }
+
     /// The input that the choice is given by. It is an argument like any other, and no data of positions in a sequence.
     fn add_param(&self, b: &mut Rewriter<'_>, entry: &Function) -> Value {
         let ty = entry.ty(entry.insts[self.inst].results[self.result]).clone();
-        b.param(self.name.clone(), ty, ParamRole::Argument)
+        b.param(self.input(), ty, ParamRole::Argument)
     }
 
     /// Puts what is given in the place of the choice, and of the values that it chose.

@@ -155,20 +155,23 @@ impl Program {
         written: HostTensor,
         (named, inputs): (&NamedParams<'_>, &[HostTensor]),
     ) -> halite_support::Result<Vec<(String, Output)>> {
-        let replaced = match &result.role {
-            ResultRole::State(name) => named.position(name),
-            _ => None,
+        // A gradient is stored as its weight is, and replaces nothing.
+        let (stored, replaces) = match &result.role {
+            ResultRole::State(name) => (named.position(name), true),
+            ResultRole::Gradient(name) => (named.position(name), false),
+            _ => (None, false),
         };
-        let Some(position) = replaced else {
+        let Some(position) = stored else {
             return Ok(vec![(result.name.to_string(), Output::new(written, None))]);
         };
-        let (param, old) = (&self.entry.params[position], &inputs[position]);
+        let (param, old) = (&self.entry.params[position], replaces.then(|| &inputs[position]));
         let Some(packing) = named.packing(param) else {
-            return Ok(vec![(result.name.to_string(), Output::new(written, Some(old)))]);
+            return Ok(vec![(result.name.to_string(), Output::new(written, old))]);
         };
         let unpack = |tensor| packing.unpack(tensor).map_err(|error| error.into_bug("verification"));
-        let outputs = unpack(&written)?.into_iter().zip(unpack(old)?);
-        let outputs = outputs.map(|(written, old)| Output::new(written, Some(&old)));
+        let old = old.map(unpack).transpose()?;
+        let outputs = unpack(&written)?.into_iter().enumerate();
+        let outputs = outputs.map(|(at, written)| Output::new(written, old.as_ref().map(|old| &old[at])));
         Ok(part_names(packing, &param.name, param.role.weight_of()).into_iter().zip(outputs).collect())
     }
 }

@@ -13,14 +13,14 @@ use halite_recipe::ConfigValue;
 use halite_support::Diagnostics;
 
 /// A key, its value, and the value that it gets.
-pub(super) type Change = (String, i64, i64);
+pub(crate) type Change = (String, i64, i64);
 
 /// Shrinks the sizes it knows and returns key, old and new value of each that is larger than a small model has it. The two
 /// are equal where the model takes no smaller one. Keys it does not know stay.
 ///
 /// # Errors
 /// When the recipe's own configuration is wrong.
-pub(super) fn scale_down(session: &Session, source: &mut Source) -> Result<Vec<Change>, Diagnostics> {
+pub(crate) fn scale_down(session: &Session, source: &mut Source) -> Result<Vec<Change>, Diagnostics> {
     let config = session.elaborate(source)?.config;
     let size = |key: &str| match config.get(key) {
         Some(&ConfigValue::Int(value)) => Some(value),

@@ -40,13 +40,24 @@ pub struct MeshAxesReplicaGroupListProto {
     pub axes: Vec<AxisRefProto>,
 }
 
-/// Devices as a grid of axes, the major one first, in the order of their numbers where none is listed.
+/// Devices as a grid of axes, the major one first, in the order of their numbers where neither a list nor an iota gives another.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct MeshProto {
     #[prost(message, repeated, tag = "1")]
     pub axes: Vec<MeshAxis>,
     #[prost(int64, repeated, tag = "2")]
     pub device_ids: Vec<i64>,
+    #[prost(message, optional, tag = "3")]
+    pub iota_devices: Option<IotaDevices>,
+}
+
+/// Devices in the order of an iota that is reshaped and transposed.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct IotaDevices {
+    #[prost(int64, repeated, tag = "1")]
+    pub reshape_dims: Vec<i64>,
+    #[prost(int32, repeated, tag = "2")]
+    pub transpose_perm: Vec<i32>,
 }
 
 /// An axis of a mesh.

@@ -20,6 +20,7 @@ pub(super) fn rounds(b: &mut Builder<'_>, words: Value, rounds: &[Round]) -> Res
 
 fn round(b: &mut Builder<'_>, words: Value, round: Round) -> Result<Value> {
     let moved = match round {
+        Round::Left(bits) => with_word(b, ShiftLeft, words, bits)?,
         Round::Up(multiplier) => {
             let lower = with_word(b, And, words, 0xffff)?;
             let product = with_word(b, Multiply, lower, multiplier)?;

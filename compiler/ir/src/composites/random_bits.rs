@@ -21,7 +21,7 @@ described! {
     /// [`halite_tensor::rounding::random_bits`], which says how and why.
     ///
     /// Multiplications stay below 2^24, as [`check_exact_integers`](crate::check_exact_integers) proves. Each element costs
-    /// 16 instructions, and one more for each dimension after the first. The word is added to the first vector.
+    /// 24 instructions, and one more for each dimension after the first. The word is added to the first vector.
     #[derive(Debug)]
     pub(super) struct RandomBits;
 }

@@ -73,6 +73,7 @@ pub(super) fn read_function<'t>(reader: &mut Reader<'_, 't>, signature: &Chunk<'
     let results = header.map(|header| {
         function.define_params(header.params);
         function.b.set_noinline(header.noinline);
+        function.b.set_rounds(header.rounds);
         header.results
     });
     function.read_body(body, results.as_deref(), span);
@@ -100,6 +101,7 @@ struct Header<'t> {
     params: Vec<ParamText<'t>>,
     results: Vec<ResultText>,
     noinline: bool,
+    rounds: bool,
     incomplete: bool,
 }
 
@@ -110,7 +112,8 @@ fn read_signature<'t>(
 ) -> Header<'t> {
     let errors = reader.num_errors();
     let (params, results) = (Vec::new(), Vec::new());
-    let mut header = Header { name: None, span: chunk.span(), params, results, noinline: false, incomplete: false };
+    let (name, span) = (None, chunk.span());
+    let mut header = Header { name, span, params, results, noinline: false, rounds: false, incomplete: false };
     for pair in pairs {
         match pair.as_rule() {
             Rule::global => {
@@ -130,6 +133,7 @@ fn read_signature<'t>(
                 }
             }
             Rule::noinline => header.noinline = true,
+            Rule::rounds => header.rounds = true,
             _ => {}
         }
     }

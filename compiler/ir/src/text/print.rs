@@ -131,7 +131,9 @@ fn signature(function: &Function, names: &ValueNames) -> String {
     });
     let (params, results): (Vec<_>, Vec<_>) = (params.collect(), results.collect());
     let start = format!("func @{}", print_name(&function.name));
-    let open = if function.noinline { "noinline {" } else { "{" };
+    let flags = [(function.noinline, "noinline "), (function.rounds, "rounds ")];
+    let flags: String = flags.into_iter().filter_map(|(is_set, word)| is_set.then_some(word)).collect();
+    let open = format!("{flags}{{");
     let line = format!("{start}({}) -> ({}) {open}", params.join(", "), results.join(", "));
     if line.chars().count() <= MAX_SIGNATURE {
         return line;

@@ -1,6 +1,7 @@
 //! The roles of parameters and results: `{weight, init = normal(0.02), decay = 0.1}`, `{state = m, of = "w"}`, `{loss}`.
 //! A weight in a group of the optimizer, and one that no update changes, say so: `{weight, init = ones, group = "head", frozen}`.
 //! State starts at zero unless it says otherwise: `{state = ema, of = "w", init = weight}`, `{state = sum, transient}`.
+//! One stored `[in, out]`, whose update rule asks for that, says which dimension is `out`: `{weight, init = zeros, out = 1}`.
 //! A weight that stores several tensors of the model says which, and the number of ranks is its first dimension:
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
 //! One of which the model has names for sizes says them: `{weight, init = zeros, dims = [heads(12) * head_dim(64), 768]}`.
@@ -26,9 +27,10 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
             let group =
                 info.group.as_ref().map(|group| format!(", group = {}", print_string(group))).unwrap_or_default();
             let frozen = if info.frozen { ", frozen" } else { "" };
+            let out = if info.output == 0 { String::new() } else { format!(", out = {}", info.output) };
             let packs = info.packing.as_deref().map(print_packing).unwrap_or_default();
             let dims = info.dims.as_deref().map(|dims| format!(", dims = {}", print_dims(dims))).unwrap_or_default();
-            format!(" {{weight, init = {}{decay}{group}{frozen}{packs}{dims}}}", print_init(info.init))
+            format!(" {{weight, init = {}{decay}{group}{frozen}{out}{packs}{dims}}}", print_init(info.init))
         }
         ParamRole::State(spec) => {
             let of = spec.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();
@@ -115,16 +117,17 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             })
         }
         ("weight", None) => {
-            known_fields(rest, &["init", "decay", "group", "frozen", "packs", "dims"])?;
+            known_fields(rest, &["init", "decay", "group", "frozen", "out", "packs", "dims"])?;
             let init = find(rest, "init").map(parse_init).transpose()?;
             let init =
                 init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
             let decay = find(rest, "decay").map(parse_decay).transpose()?;
             let group = find(rest, "group").map(parse_group).transpose()?;
             let frozen = find(rest, "frozen").is_some();
+            let output = find(rest, "out").map(parse_output).transpose()?.unwrap_or(0);
             let packing = find(rest, "packs").map(|field| parse_packing(field, sizes)).transpose()?.map(Arc::new);
             let dims = find(rest, "dims").map(parse_dims).transpose()?;
-            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, packing, dims }))
+            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, output, packing, dims }))
         }
         ("state", Some(AttrText::Word(word))) => {
             known_fields(rest, &["of", "init", "transient"])?;
@@ -201,6 +204,11 @@ fn parse_init(field: &Field<'_>) -> Result<Init> {
 fn parse_decay(field: &Field<'_>) -> Result<f64> {
     let decay = if let Some(AttrText::Element(text)) = &field.value { parse_real(text) } else { None };
     decay.ok_or_else(|| error(field, format!("`{}` needs a number", field.name)))
+}
+
+fn parse_output(field: &Field<'_>) -> Result<usize> {
+    let output = if let Some(AttrText::Element(text)) = &field.value { text.parse().ok() } else { None };
+    output.ok_or_else(|| error(field, format!("`{}` needs the number of a dimension", field.name)))
 }
 
 /// What a parameter of the given sizes stores.

@@ -2,6 +2,7 @@
 
 use super::Errors;
 use crate::dim_names::{DimName, product_of};
+use crate::dims::FactorKind;
 use crate::infer::InferCx;
 use crate::layout::Layout;
 use crate::registry::Registry;
@@ -40,6 +41,7 @@ pub(super) fn check(module: &Module, registry: &Registry, errors: &mut Errors<'_
             checker.check_inst(at, inst);
         }
         checker.check_results();
+        checker.check_rounds();
         checker.check_all_defined();
     }
 }
@@ -77,6 +79,46 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
+    /// What rounds its first parameter works on it element by element, and gives one tensor of its shape.
+    fn check_rounds(&mut self) {
+        let function = self.function;
+        if !function.rounds || !self.errors.list.is_empty() {
+            return;
+        }
+        let ([first, ..], [result]) = (&function.params[..], &function.results[..]) else {
+            return self.refuse_rounds("it takes no parameter, or gives more than one result");
+        };
+        let (from, to) = (function.ty(first.value), function.ty(result.value));
+        if !from.dtype().is_float() || !to.dtype().is_float() || from.shape() != to.shape() {
+            return self.refuse_rounds("its result is no tensor of reals of the shape of its first parameter");
+        }
+        let mut follows = vec![false; function.values.len()];
+        follows[first.value.index()] = true;
+        for inst in &function.insts {
+            let read: Vec<usize> = (0..inst.args.len()).filter(|&at| follows[inst.args[at].index()]).collect();
+            if read.is_empty() {
+                continue;
+            }
+            let types = |values: &[Value]| -> Vec<TensorType> {
+                values.iter().map(|&value| function.ty(value).clone()).collect()
+            };
+            let (args, results) = (types(&inst.args), types(&inst.results));
+            let map = inst.op.def().dims(&args.iter().collect::<Vec<_>>(), &results);
+            let alike = |at: &usize| map.results.iter().all(|dims| *dims == map.operands[*at]);
+            let parallel = map.factors.iter().all(|factor| factor.kind == FactorKind::Parallel);
+            if !parallel || !read.iter().all(alike) {
+                return self.refuse_rounds(&format!("`{}` does not work on it element by element", inst.op.name()));
+            }
+            inst.results.iter().for_each(|result| follows[result.index()] = true);
+        }
+    }
+
+    fn refuse_rounds(&mut self, why: &str) {
+        let message = format!("`@{}` does not round its first parameter: {why}", self.function.name);
+        let error = broken(codes::CONTRACT, message).help("leave out `rounds`");
+        self.errors.at_signature(self.id, error);
+    }
+
     /// What a parameter is for goes with its type and with what else is said of it.
     fn check_role(&mut self, param: &'a Param, names: &mut FxHashSet<&'a str>) {
         if self.id.index() + 1 == self.module.functions.len() {
@@ -86,10 +128,16 @@ impl<'a> Checker<'a, '_, '_> {
             ParamRole::Argument | ParamRole::Batch => {}
             ParamRole::Known(Content::Causal) => self.check_mask(param),
             ParamRole::Known(Content::Ranks) => self.check_ranks(param),
-            ParamRole::Weight(WeightInfo { init, packing, dims, .. }) => {
+            ParamRole::Weight(WeightInfo { init, output, packing, dims, .. }) => {
                 if *init == Init::Weight {
                     let message = format!("weight `{}` starts as a weight, which only state can", param.name);
                     let error = broken(codes::ATTRIBUTE, message).help("give it a start of its own, e.g. `zeros`");
+                    self.errors.at_signature(self.id, error);
+                }
+                let rank = self.function.values.get(param.value.index()).map_or(0, |data| data.ty.rank());
+                if *output != 0 && *output >= rank {
+                    let message = format!("`out = {output}` of weight `{}`, which has {rank} dimensions", param.name);
+                    let error = broken(codes::ATTRIBUTE, message).help("name one of its dimensions, counted from 0");
                     self.errors.at_signature(self.id, error);
                 }
                 if let Some(packing) = packing {

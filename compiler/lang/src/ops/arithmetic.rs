@@ -1,5 +1,6 @@
 //! Arithmetic on numbers that are known while a model runs.
 
+use super::division::{real_remainder, remainder};
 use super::value::{List, MAX_LIST_ITEMS};
 use super::{Factors, Value};
 use crate::ast::{BinaryOp, Comparison};
@@ -45,7 +46,7 @@ fn ints(op: BinaryOp, x: i64, y: i64) -> Option<Result<Value, Diagnostic>> {
             return Some(Err(Diagnostic::error(codes::ARITHMETIC, message).help(help)));
         }
         BinaryOp::Divide => x.checked_div(y),
-        BinaryOp::Remainder => x.checked_rem_euclid(y),
+        BinaryOp::Remainder => remainder(x, y),
         BinaryOp::Compare(comparison) => return Some(Ok(Value::Bool(compare(comparison, &x, &y)))),
         BinaryOp::Or | BinaryOp::And | BinaryOp::Matmul => return None,
     };
@@ -93,7 +94,7 @@ fn reals(op: BinaryOp, x: f64, y: f64) -> Option<Result<Value, Diagnostic>> {
         BinaryOp::Multiply => x * y,
         BinaryOp::Power => x.powf(y),
         BinaryOp::Divide => x / y,
-        BinaryOp::Remainder => x.rem_euclid(y),
+        BinaryOp::Remainder => real_remainder(x, y),
         BinaryOp::Compare(comparison) => return Some(Ok(Value::Bool(compare(comparison, &x, &y)))),
         BinaryOp::Or | BinaryOp::And | BinaryOp::Matmul => return None,
     };

@@ -1,6 +1,7 @@
 //! Operators.
 
 use super::broadcast::{fit, joint, joint_batch};
+use super::division::tensor_remainder;
 use super::{Ops, Part, Place, Spans, Value, arithmetic};
 use crate::ast::{BinaryOp, Comparison};
 use halite_ir::ops::{Direction, DotGeneral};
@@ -60,6 +61,9 @@ impl Ops<'_> {
             return self.power(*base, exponent, whole);
         }
         let (x, y) = self.operands(left, right, whole)?;
+        if op == BinaryOp::Divide && !self.b.dtype(x).is_float() {
+            return Err(whole.mark(undivided(&format!("`{}` by `{}`", self.b.ty(x), self.b.ty(y))), "here"));
+        }
         self.emit_tensor(whole, |b| match op {
             BinaryOp::Or => b.or(x, y),
             BinaryOp::And => b.and(x, y),
@@ -68,7 +72,7 @@ impl Ops<'_> {
             BinaryOp::Multiply => b.multiply(x, y),
             BinaryOp::Power => b.power(x, y),
             BinaryOp::Divide => b.divide(x, y),
-            BinaryOp::Remainder => b.remainder(x, y),
+            BinaryOp::Remainder => tensor_remainder(b, x, y),
             BinaryOp::Compare(comparison) => b.compare(x, y, direction(comparison)),
             BinaryOp::Matmul => matmul(b, x, y),
         })
@@ -120,6 +124,13 @@ impl Ops<'_> {
         }
         self.emit(place, |b| b.splat(dtype, shape, value))
     }
+}
+
+/// That whole numbers are divided, which may leave something.
+pub(super) fn undivided(what: &str) -> Diagnostic {
+    let message = format!("a division of whole numbers may leave something, found {what}");
+    let help = "write `floor_divide(x, y)` to round down, or divide reals: `convert(x, float)`";
+    Diagnostic::error(codes::ARITHMETIC, message).help(help)
 }
 
 /// Two tensors repeated to the shape that they have in common.

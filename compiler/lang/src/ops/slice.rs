@@ -1,5 +1,6 @@
 //! Positions and ranges: `x[1:, 0]`, `x[::-1]`, `table[ids]`.
 
+use super::known::known;
 use super::value::List;
 use super::{Ops, Part, Place, Spans, Value};
 use halite_ir::ops::Slice;
@@ -127,6 +128,11 @@ impl Ops<'_> {
         if dtype.is_float() || dtype == DType::Pred {
             let error = Diagnostic::error(codes::DTYPE, format!("`{}` is no tensor of positions", self.b.ty(indices)));
             return Err(place.mark(error, "here").help("index by whole numbers; `where` chooses by truth values"));
+        }
+        if let Some(negative) = known(&self.b, indices).and_then(|known| known.into_iter().find(|&at| at < 0)) {
+            let error = Diagnostic::error(codes::SHAPE, format!("a tensor of positions holds {negative}"));
+            let help = "positions in tensors count from 0: `% size` counts around the end, `size - 1` is the last one";
+            return Err(place.mark(error, "here").help(help));
         }
         self.emit(place, |b| b.convert(indices, DType::S32))
     }

@@ -30,7 +30,7 @@ pub(super) fn lay(root: &mut Node, layer: Node, keys: &[Key], mistakes: &mut Dia
     }
 }
 
-/// Settings of the same update rule are replaced one by one, another rule replaces the first.
+/// Settings of the same update rule are replaced one by one. Another rule replaces the first; what holds of any rule stays.
 fn lay_optimizer(root: &mut Table, entry: Entry) {
     let below = root.get_mut("optimizer").map(|entry| &mut entry.node.value);
     let (Some(Value::Table(below)), Value::Table(above)) = (below, &entry.node.value) else {
@@ -40,19 +40,55 @@ fn lay_optimizer(root: &mut Table, entry: Entry) {
     for (name, chosen) in above {
         let settings = below.get_mut(name).map(|entry| &mut entry.node.value);
         match (settings, &chosen.node.value) {
-            (Some(Value::Table(settings)), Value::Table(new)) => settings.extend(new.clone()),
-            _ => {
-                choose_rule(below, name);
-                below.insert(name.clone(), chosen.clone());
+            (Some(Value::Table(settings)), Value::Table(new)) => {
+                new.keys().for_each(|key| choose_bound(settings, key));
+                settings.extend(new.clone());
             }
+            _ => put_rule(below, name, chosen.clone()),
         }
     }
 }
 
-/// Where a key of the optimizer is the name of an update rule, drops the other rules.
-pub(super) fn choose_rule(optimizer: &mut Table, key: &str) {
-    if !Optimizer::is_own_key(key) {
-        optimizer.retain(|name, _| name == key || Optimizer::is_own_key(name));
+/// Puts an entry into the table of the optimizer. The table of a rule replaces that of another one.
+pub(super) fn put_rule(optimizer: &mut Table, name: &str, mut entry: Entry) {
+    let kept = choose_rule(optimizer, name);
+    if let Value::Table(settings) = &mut entry.node.value {
+        keep(settings, kept);
+    }
+    optimizer.insert(name.to_owned(), entry);
+}
+
+/// Where a key of the optimizer is the name of an update rule, drops the other rules, and gives what of them holds of any rule.
+pub(super) fn choose_rule(optimizer: &mut Table, key: &str) -> Table {
+    let mut kept = Table::new();
+    if Optimizer::is_own_key(key) {
+        return kept;
+    }
+    let is_other = |name: &String| name != key && !Optimizer::is_own_key(name);
+    for (_, entry) in optimizer.iter().filter(|(name, _)| is_other(name)) {
+        if let Value::Table(settings) = &entry.node.value {
+            let shared = settings.iter().filter(|(key, _)| Optimizer::is_shared(key));
+            kept.extend(shared.map(|(key, entry)| (key.clone(), entry.clone())));
+        }
+    }
+    optimizer.retain(|name, _| !is_other(name));
+    kept
+}
+
+/// Adds to the settings of a rule what is kept of another, where they do not say otherwise.
+pub(super) fn keep(settings: &mut Table, kept: Table) {
+    let is_bounded = settings.keys().any(|key| Optimizer::is_bound(key));
+    for (key, entry) in kept {
+        if !(is_bounded && Optimizer::is_bound(&key)) {
+            settings.entry(key).or_insert(entry);
+        }
+    }
+}
+
+/// Where a key bounds the gradients, drops the other bound.
+pub(super) fn choose_bound(settings: &mut Table, key: &str) {
+    if Optimizer::is_bound(key) {
+        settings.retain(|name, _| name == key || !Optimizer::is_bound(name));
     }
 }
 
@@ -60,15 +96,19 @@ pub(super) fn choose_rule(optimizer: &mut Table, key: &str) {
 mod tests {
     use super::super::load_over;
     use crate::testing::Known;
-    use crate::{PrecisionName, Recipe};
+    use crate::{Clip, PrecisionName, Recipe};
     use halite_support::SourceMap;
 
     const BASE: &str =
         "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\neps = 1e-7\n";
 
     fn laid(text: &str) -> Result<Recipe, String> {
+        laid_over(BASE, text)
+    }
+
+    fn laid_over(base: &str, text: &str) -> Result<Recipe, String> {
         let mut sources = SourceMap::new();
-        let (base, layer) = (sources.add("base.toml", BASE), sources.add("layer.toml", text));
+        let (base, layer) = (sources.add("base.toml", base), sources.add("layer.toml", text));
         let loaded = load_over(base, Some(layer), &[], &Known, &mut sources);
         loaded.map(|(recipe, _)| recipe).map_err(|mistakes| {
             let place = mistakes[0].primary().expect("every mistake has a place").span;
@@ -85,6 +125,14 @@ mod tests {
         assert_eq!(recipe.precision, PrecisionName::Fp64.precision());
         let recipe = laid("optimizer.sgd.lr = 0.1\n").unwrap();
         assert_eq!((&*recipe.optimizer.rule.name, recipe.optimizer.lr), ("sgd", 0.1));
+        let shared = |recipe: &Recipe| (recipe.optimizer.weight_decay, recipe.optimizer.clip);
+        let text = format!("{BASE}weight_decay = 0.1\nclip_norm = 1.0\n");
+        let recipe = laid_over(&text, "optimizer.sgd.lr = 0.1\n").unwrap();
+        assert_eq!(shared(&recipe), (0.1, Some(Clip::Norm(1.0))));
+        let recipe = laid_over(&text, "[optimizer.sgd]\nlr = 0.1\nweight_decay = 0.0\nclip_value = 2\n").unwrap();
+        assert_eq!(shared(&recipe), (0.0, Some(Clip::Value(2.0))));
+        let recipe = laid_over(&text, "optimizer.adamw.clip_value = 2\n").unwrap();
+        assert_eq!(shared(&recipe), (0.1, Some(Clip::Value(2.0))));
         let recipe = laid("optimizer = { ema = 0.9 }\n").unwrap();
         assert_eq!((&*recipe.optimizer.rule.name, recipe.optimizer.ema), ("adamw", Some(0.9)));
     }

@@ -1,6 +1,6 @@
 //! `--set key=value`.
 
-use super::layer::choose_rule;
+use super::layer::{choose_bound, choose_rule, keep, put_rule};
 use super::tree::{self, Entry, Node, Table, Value};
 use crate::schema::{Key, names};
 use halite_support::{Diagnostic, FileId, Result, Span, codes};
@@ -66,15 +66,23 @@ fn insert(root: &mut Node, keys: &[PlacedKey<'_>], node: Node) -> Result<()> {
     let Some(((last, last_span), path)) = keys.split_last() else { return Ok(()) };
     let mut table = as_table(root, "the recipe", *last_span)?;
     for (index, (key, span)) in path.iter().enumerate() {
-        if index == 1 && path[0].0 == "optimizer" {
-            // Naming another update rule chooses it.
-            choose_rule(table, key);
-        }
+        // Naming another update rule chooses it.
+        let is_rule = index == 1 && path[0].0 == "optimizer";
+        let kept = if is_rule { choose_rule(table, key) } else { Table::new() };
         if index == 0 && *key == "precision" {
             name_base(table);
         }
         let empty = || Entry { key: *span, node: Node { value: Value::Table(Table::new()), span: *span } };
         table = as_table(&mut table.entry((*key).to_owned()).or_insert_with(empty).node, key, *span)?;
+        keep(table, kept);
+    }
+    match path {
+        [("optimizer", _)] => {
+            put_rule(table, last, Entry { key: *last_span, node });
+            return Ok(());
+        }
+        [("optimizer", _), _] => choose_bound(table, last),
+        _ => {}
     }
     table.insert((*last).to_owned(), Entry { key: *last_span, node });
     Ok(())

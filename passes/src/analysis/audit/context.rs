@@ -2,7 +2,6 @@
 
 use super::flow::Flow;
 use crate::framework::pass::PassCx;
-use crate::transform::annotate_rounding::is_dither;
 use crate::transform::trained::SCOPE;
 use crate::transform::update::rules::UpdateRules;
 use crate::transform::{accumulate, skip};
@@ -38,7 +37,7 @@ impl<'a> AuditCx<'a> {
             rules: cx.rules,
             infer: InferCx { functions: &module.functions, registry: cx.registry },
             flow,
-            replacements: replacements(function),
+            replacements: replacements(&module.functions, function),
         }
     }
 
@@ -68,7 +67,7 @@ impl<'a> AuditCx<'a> {
 
     /// Whether an instruction rounds stochastically by a helper that `annotate-rounding` made.
     pub(super) fn is_dither(&self, inst: &Inst) -> bool {
-        matches!(&inst.op, Op::Call(call) if is_dither(self.module.function(call.callee)))
+        matches!(&inst.op, Op::Call(call) if self.module.function(call.callee).rounds)
     }
 
     /// The weights and their types.
@@ -106,7 +105,7 @@ impl<'a> AuditCx<'a> {
         while let (Op::Call(call), false) = (&write.op, self.is_dither(write)) {
             let Some(at) = write.results.iter().position(|&result| result == value) else { break };
             function = self.module.function(call.callee);
-            value = skip::written(function, function.results[at].value);
+            value = skip::written(&self.module.functions, function, function.results[at].value);
             let Some(inner) = function.def(value) else { break };
             write = inner;
         }
@@ -114,9 +113,9 @@ impl<'a> AuditCx<'a> {
     }
 }
 
-fn replacements(entry: &Function) -> FxHashMap<&Name, Value> {
+fn replacements<'a>(functions: &[Function], entry: &'a Function) -> FxHashMap<&'a Name, Value> {
     let replaced = entry.results.iter().filter_map(|result| match &result.role {
-        ResultRole::State(name) => Some((name, skip::written(entry, result.value))),
+        ResultRole::State(name) => Some((name, skip::written(functions, entry, result.value))),
         _ => None,
     });
     replaced.collect()

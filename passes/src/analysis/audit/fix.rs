@@ -14,6 +14,10 @@ pub(super) struct RecipeKey {
 }
 
 impl RecipeKey {
+    pub(super) fn is_reduce(self) -> bool {
+        self.name == Self::REDUCE.name
+    }
+
     pub(super) const SENSITIVE: Self = Self { name: "sensitive", stated: |p| p.sensitive, excepted: |e| e.sensitive };
     pub(super) const ACCUMULATE: Self =
         Self { name: "accumulate", stated: |p| p.accumulate, excepted: |e| e.accumulate };
@@ -30,6 +34,8 @@ pub(super) struct Fix {
     pub(super) path: String,
     /// What to write.
     pub(super) help: String,
+    /// The type that the entry states for what instructions do; none where it is about weights.
+    pub(super) stated: Option<DType>,
 }
 
 /// The exception in force, or the key itself, or that neither is at fault.
@@ -41,7 +47,7 @@ pub(super) fn fix(precision: &Precision, key: RecipeKey, subject: Subject<'_>) -
         let path = format!("precision.{name}");
         let dtype = stated(precision);
         let help = if dtype.is_narrow() { format!("set `{path} = \"{ENOUGH}\"`") } else { wide_already(&path, dtype) };
-        return Fix { path, help };
+        return Fix { path, help, stated: Some(dtype) };
     };
     let beneath = exceptions.next().map_or_else(|| stated(precision), |(_, dtype)| dtype);
     let path = format!("precision.override.{index}.{name}");
@@ -51,7 +57,7 @@ pub(super) fn fix(precision: &Precision, key: RecipeKey, subject: Subject<'_>) -
         (true, true) => help,
         (true, false) => format!("{help}, or remove it"),
     };
-    Fix { path, help }
+    Fix { path, help, stated: Some(dtype) }
 }
 
 fn wide_already(path: &str, dtype: DType) -> String {
@@ -85,7 +91,7 @@ pub(super) fn fix_weight(precision: &Precision, parameter: &str) -> Fix {
             (format!("precision.override.{index}.weight"), help)
         }
     };
-    Fix { path, help: format!("{help}, or round stochastically with `precision.rounding = \"sr\"`") }
+    Fix { path, help: format!("{help}, or round stochastically with `precision.rounding = \"sr\"`"), stated: None }
 }
 
 /// What else must change where weights get master weights: exceptions whose weights are as wide as those.

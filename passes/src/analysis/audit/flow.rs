@@ -1,6 +1,5 @@
 //! What flows where, across calls: what updates compute, and what the objective is computed from.
 
-use crate::transform::annotate_rounding::is_dither;
 use halite_ir::{Function, Module, Op, ResultRole, Value};
 
 /// What flows where in one function, of any of its calls.
@@ -87,7 +86,7 @@ impl Caller<'_> {
             let Op::Call(call) = &inst.op else { continue };
             let callee = self.module.function(call.callee);
             // What rounds does so for whoever calls it.
-            if !is_dither(callee) {
+            if !callee.rounds {
                 for (inner, outer) in callee.results.iter().zip(&inst.results) {
                     let known = &mut self.callees[call.callee.index()].objective[inner.value.index()];
                     *known = known.or(self.own.objective[outer.index()]);

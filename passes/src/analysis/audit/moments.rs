@@ -74,6 +74,6 @@ fn listed(names: &[&str]) -> String {
 }
 
 fn with_remedy(finding: Diagnostic, fix: Option<Fix>, word: &str) -> Diagnostic {
-    let Some(Fix { path, help }) = fix else { return finding };
+    let Some(Fix { path, help, .. }) = fix else { return finding };
     finding.key(path).help(format!("{help}, or choose a smaller {word}"))
 }

@@ -36,6 +36,8 @@ struct Draft {
     /// Families of scopes; one that has a single member so far, with that.
     scopes: IndexMap<String, Option<String>>,
     places: usize,
+    /// Whether it is about sums over ranks.
+    reduces: bool,
     fix: Option<Fix>,
     narrow: IndexSet<String>,
 }
@@ -109,6 +111,7 @@ impl<'a> Report<'a> {
             dtype,
             scopes: IndexMap::new(),
             places: 0,
+            reduces: key.is_reduce(),
             fix,
             narrow: IndexSet::new(),
         });
@@ -126,7 +129,7 @@ impl<'a> Report<'a> {
         let (code, entry) = (diagnostic.code().id, diagnostic.recipe_key().map(str::to_owned));
         let finding_key = FindingKey { code, span: None, what: Some(what.to_owned()), dtype: dtype.name(), entry };
         let narrow = parameters.iter().map(|&name| name.to_owned()).collect();
-        self.audit.findings.insert(finding_key, Finding { diagnostic, narrow });
+        self.audit.findings.insert(finding_key, Finding { diagnostic, narrow, is_stated_reduce: false });
     }
 
     pub(super) fn finish(mut self) -> Audit {
@@ -158,10 +161,12 @@ impl Draft {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             finding = finding.note(format!("{counted}in {}{more}", shown.join(", ")));
         }
-        if let Some(Fix { path, help }) = self.fix {
+        let is_stated = self.fix.as_ref().and_then(|fix| fix.stated).is_some_and(DType::is_narrow);
+        let is_stated_reduce = self.reduces && is_stated;
+        if let Some(Fix { path, help, .. }) = self.fix {
             finding = finding.key(path).help(help);
         }
-        Finding { diagnostic: finding, narrow: self.narrow }
+        Finding { diagnostic: finding, narrow: self.narrow, is_stated_reduce }
     }
 
     /// What is done by whom.
@@ -171,6 +176,7 @@ impl Draft {
         let verb = |one: &'static str, several: &'static str| if many { several } else { one };
         match self.code {
             codes::ACCUMULATE_NARROW => format!("{names} {}", verb("accumulates", "accumulate")),
+            codes::GRADIENT_NARROW if self.reduces => format!("{names} {} over ranks", verb("sums", "sum")),
             codes::GRADIENT_NARROW => format!("{names} {} gradients", verb("gives", "give")),
             codes::LOSS_NARROW => format!("{names} {} computed", verb("is", "are")),
             _ => format!("{names} {}", verb("computes", "compute")),

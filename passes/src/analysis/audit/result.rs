@@ -53,6 +53,8 @@ pub(super) struct Finding {
     pub(super) diagnostic: Diagnostic,
     /// The primitives or the parameters that are too narrow, as far as later modules still show them.
     pub(super) narrow: IndexSet<String>,
+    /// Whether it is a sum over ranks in the type that the recipe states for these: there are none before a program is made for several ranks.
+    pub(super) is_stated_reduce: bool,
 }
 
 impl Audit {
@@ -61,9 +63,13 @@ impl Audit {
         self.findings.values().map(|finding| finding.diagnostic.clone()).collect()
     }
 
-    /// The first finding that `earlier` does not have, or has of other primitives or parameters.
+    /// The first finding that `earlier` does not have, or has of other primitives or parameters; but for sums over ranks in the type that the
+    /// recipe states for them.
     pub fn beyond(&self, earlier: &Audit) -> Option<&Diagnostic> {
-        let new = self.findings.iter().find(|(finding_key, finding)| !earlier.covers(finding_key, finding));
+        let is_new = |finding_key: &FindingKey, finding: &Finding| {
+            !finding.is_stated_reduce && !earlier.covers(finding_key, finding)
+        };
+        let new = self.findings.iter().find(|(finding_key, finding)| is_new(finding_key, finding));
         new.map(|(_, finding)| &finding.diagnostic)
     }
 
@@ -71,6 +77,13 @@ impl Audit {
         let alike: Vec<_> = self.findings.iter().filter(|(known, _)| known.is_alike(finding_key)).collect();
         let is_known = |narrow: &String| alike.iter().any(|(_, known)| known.narrow.contains(narrow));
         !alike.is_empty() && finding.narrow.iter().all(is_known)
+    }
+
+    /// Adds what a later audit of the same module says of sums over ranks, in the type that the recipe states for them.
+    pub(crate) fn add_stated_reduces(&mut self, mut later: Audit) {
+        later.findings.retain(|_, finding| finding.is_stated_reduce);
+        self.merge(later);
+        self.findings.sort_keys();
     }
 
     /// Adds the findings of another module of the same recipe that this one does not have.

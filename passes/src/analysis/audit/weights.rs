@@ -48,7 +48,7 @@ fn finding(dtype: DType, fix: Option<Fix>, names: &[&str]) -> Diagnostic {
     let why = format!("an update below {half} of a weight is lost, however often it comes");
     let finding = Diagnostic::warning(codes::WEIGHT_NARROW, message).note(why).note(families(names));
     match fix {
-        Some(Fix { path, help }) => finding.key(path).help(help),
+        Some(Fix { path, help, .. }) => finding.key(path).help(help),
         None => finding,
     }
 }

@@ -4,7 +4,6 @@ use super::assumption::Assumptions;
 use super::levels::Level;
 use super::state::State;
 use super::transfer::{States, TransferCx, convert, is_capped, transfer};
-use crate::transform::annotate_rounding::is_dither;
 use halite_ir::{Composite, FuncId, Function, Inst, Module, Op, Registry, TensorType, Value};
 use halite_support::{Result, check_cancelled};
 use rustc_hash::FxHashMap;
@@ -93,7 +92,7 @@ impl<'a> Analysis<'a> {
 
     /// Whether an instruction calls a helper that rounds at random.
     fn rounds(&self, inst: &Inst) -> bool {
-        matches!(&inst.op, Op::Call(call) if is_dither(self.function(call.callee)))
+        matches!(&inst.op, Op::Call(call) if self.function(call.callee).rounds)
     }
 
     /// What a helper that rounds at random makes of its first operand: what the narrow type holds stays as it is.

@@ -20,6 +20,13 @@ pub(super) struct Comparison {
     among_tokens: bool,
 }
 
+impl Comparison {
+    /// Whether the label is a number that picks an element.
+    pub(super) fn picks(&self) -> bool {
+        matches!(self.shape, Shape::Picks(_))
+    }
+}
+
 /// How a label stands to a prediction.
 #[derive(Clone, Copy)]
 enum Shape {

@@ -49,13 +49,14 @@ pub(super) fn above(chosen: &[Slot], next: &Slot) -> bool {
     chosen.last().is_none_or(|last| last <= next)
 }
 
-/// The places of a digit under another shape, given its place under the first. It keeps its side where the sizes on both sides are the same.
+/// The places of a digit under another shape, given its place under the first. It keeps its side where the sizes on both sides are the same; not
+/// where all sizes are, of a reshape that is one in the whole alone.
 pub(super) fn under(from: &[usize], to: &[usize], (slot, stride): Slot) -> SmallVec<[Slot; 2]> {
     let at = from[..slot].iter().product::<usize>() * stride;
     let (old, new) = (slots(from, at), slots(to, at));
     let end = |sizes: &[usize], slot: Option<&Slot>| slot.map(|slot| sizes[slot.0]);
     let same = end(from, old.first()) == end(to, new.first()) && end(from, old.last()) == end(to, new.last());
-    if new.len() <= 1 || old.len() <= 1 || !same {
+    if new.len() <= 1 || old.len() <= 1 || !same || from == to {
         return new;
     }
     if old.len() == new.len() {
@@ -108,7 +109,8 @@ mod tests {
     fn a_size_of_one_leaves_open_what_is_sharded() {
         assert_eq!(under(&[8], &[8, 1], (0, 8))[..], [(0, 8), (1, 1)]);
         assert_eq!(under(&[8, 1], &[8], (1, 1))[..], [(0, 8)]);
-        assert_eq!(under(&[8, 1, 3], &[8, 1, 3], (1, 1))[..], [(1, 1)]);
+        assert_eq!(under(&[8, 1, 3], &[8, 1, 3], (1, 1))[..], [(0, 8), (1, 1), (2, 1)]);
+        assert_eq!(under(&[8, 1, 3], &[8, 1, 3, 1], (1, 1))[..], [(1, 1)]);
         assert_eq!(under(&[8], &[2, 4], (0, 2))[..], [(0, 2), (1, 1)]);
         assert_eq!(under(&[2, 4], &[8], (1, 1))[..], [(0, 2)]);
         assert_eq!(under(&[4, 32, 4], &[4, 8, 4, 4], (2, 1))[..], [(2, 4), (3, 1)]);

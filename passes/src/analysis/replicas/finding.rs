@@ -8,6 +8,7 @@ use halite_ir::{FuncId, LocId, Module, Op};
 use halite_support::{Diagnostic, Span, codes};
 use halite_tensor::{AtomId, Mesh};
 use std::borrow::Cow;
+use std::fmt;
 
 /// Something that ranks do not have as the layout says, or add up wrongly.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,12 +26,30 @@ pub struct ReplicaFinding {
     pub scope: String,
     /// What to do.
     pub remedy: &'static str,
+    /// Whether something is known to be read as what it is not: shards or a sum that is not reduced as the whole, terms of one kind as those of
+    /// another. What is only not followed is none.
+    pub misreads: bool,
+    /// The instruction that sums what is said to be the same already, by its function and its number.
+    pub(super) twice: Option<(FuncId, usize)>,
 }
 
 impl ReplicaFinding {
-    /// The error.
-    pub fn diagnostic(&self) -> Diagnostic {
+    /// The error, with what was tried that shows it.
+    pub fn wrong(&self, witness: &impl fmt::Display) -> Diagnostic {
         let error = Diagnostic::error(codes::REPLICAS, self.message.clone()).help(self.remedy);
+        self.located(error).note(witness.to_string())
+    }
+
+    /// The warning that it is not proven to be right: nothing that was tried shows that it is wrong.
+    pub fn not_followed(&self) -> Diagnostic {
+        let message = format!("it is not proven what ranks hold: {}", self.message);
+        let warning = Diagnostic::warning(codes::REPLICAS, message);
+        let help =
+            "run all ranks beside one device, as `halite verify` does with a recipe; with `--deny unproven` this fails";
+        self.located(warning).help(help)
+    }
+
+    fn located(&self, error: Diagnostic) -> Diagnostic {
         match self.span {
             Some(span) => error.at(span, self.label.clone()),
             None => error.note(format!("{}{}", self.label, self.place())),
@@ -67,6 +86,8 @@ impl Site<'_> {
             line: chain().find_map(|loc| locs.code(loc)).map(|(file, line)| format!("{file}:{line}")),
             scope: scopes.fold(String::new(), |outer, inner| nested(&outer, inner)),
             remedy,
+            misreads: false,
+            twice: None,
         }
     }
 
@@ -94,6 +115,15 @@ impl Site<'_> {
 
     /// What is wrong with a collective.
     pub(super) fn collective(&self, op: &str, fault: Fault, at: LocId) -> ReplicaFinding {
+        let misreads = match fault {
+            Fault::Shards(_) | Fault::Kind(_) => true,
+            Fault::Unknown(_, why, _) => misreads(why),
+            Fault::Groups | Fault::Twice(_) | Fault::Order(_) => false,
+        };
+        ReplicaFinding { misreads, ..self.of_collective(op, fault, at) }
+    }
+
+    fn of_collective(&self, op: &str, fault: Fault, at: LocId) -> ReplicaFinding {
         let along = |atom: AtomId| format!("along `{}`", self.axis(atom));
         let parts = |atom: AtomId| self.mesh.atoms()[atom].size;
         match fault {
@@ -172,8 +202,13 @@ impl Site<'_> {
             }
             (None, None) => ("all of them hold the same".into(), at, "keep the part of each rank"),
         };
-        self.finding(format!("{message}: {why}"), "from here on", at, remedy)
+        let misreads = matches!(reading.part(atom), Some((_, Part::Own(why), _)) if misreads(*why));
+        ReplicaFinding { misreads, ..self.finding(format!("{message}: {why}"), "from here on", at, remedy) }
     }
+}
+
+fn misreads(why: Why) -> bool {
+    matches!(why, Why::NotLinear | Why::Cut)
 }
 
 fn remedy(why: Why) -> &'static str {

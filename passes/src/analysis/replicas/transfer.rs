@@ -9,11 +9,11 @@ use super::groups::{atoms_in_any_order, atoms_of};
 use super::held::Held;
 use super::moves::Moves;
 use super::per_rank::PerRank;
-use super::state::{Cause, Part, Reading, State, Why};
+use super::state::{Cause, Part, Reading, State, Why, pruned};
 use super::{indexed, movement, numbers, slices};
 use halite_ir::ops::Reduction;
-use halite_ir::{FuncId, Function, Inst, Op, TensorType};
-use halite_tensor::{AtomId, Mesh};
+use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType};
+use halite_tensor::{AtomId, DType, Mesh};
 use std::rc::Rc;
 
 /// An instruction with what is known of its operands.
@@ -67,7 +67,10 @@ impl Transfer<'_> {
     fn describe(&self, state: &mut State) {
         let number = numbers::number(self.mesh, self.function, self.inst, self.args, self.walk);
         if let Some(reading) = number.as_ref().and_then(|number| counted(number, self.mesh, self.cause())) {
-            state.readings = [reading].into();
+            // Of shards that lie where they did some ranks hold the same, as where a number is what is left when another divides it.
+            let known =
+                state.readings.iter().filter(|reading| reading.parts.is_empty() && !self.args.is_empty()).cloned();
+            state.readings = pruned([reading].into_iter().chain(known)).into();
         }
         if number.as_ref().is_some_and(|number| number.of_ranks().is_some()) {
             state.free = Rc::new(free::all(self.result().shape()));
@@ -94,12 +97,21 @@ impl Transfer<'_> {
             mesh: self.mesh,
             op: &self.inst.op,
             map: def.dims(&args.iter().collect::<Vec<_>>(), &results),
-            linear: def.linear(&args, &results),
+            linear: self.linear().unwrap_or_else(|| def.linear(&args, &results)),
             args: self.args,
             moves: self.moves,
             bonds: self.bonds,
             cause: self.cause(),
         }
+    }
+
+    /// A conversion of terms gives terms: rounded, each by itself, as recipes and programs of others ask for where less is to travel. How exact
+    /// a sum then is, is no question of who holds what.
+    fn linear(&self) -> Option<Linear> {
+        let Op::Convert(convert) = &self.inst.op else { return None };
+        let (from, to) = (self.ty(0).dtype(), convert.dtype);
+        let counts = |dtype: DType| dtype.is_float() || dtype.is_int();
+        (counts(from) && counts(to) && (to.is_float() || from.is_int())).then_some(Linear::Jointly)
     }
 
     fn readings(&self) -> Vec<Vec<Reading>> {

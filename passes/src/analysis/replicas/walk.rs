@@ -2,6 +2,7 @@
 
 use super::bonds::Bonds;
 use super::digits::of_sharding;
+use super::exchange::Fault;
 use super::finding::{ReplicaFinding, Site};
 use super::free::{self, holds};
 use super::joined::joined;
@@ -162,7 +163,8 @@ impl Walk<'_> {
         let (states, fault) = Transfer { mesh, function, inst, args, moves, bonds, walk: frame.walk }.run();
         if let Some(fault) = fault {
             let site = Site { mesh, module: self.module, calls: &frame.calls };
-            self.findings.push(site.collective(inst.op.name(), fault, inst.loc));
+            let twice = matches!(fault, Fault::Twice(_)).then_some((frame.key.0, frame.next));
+            self.findings.push(ReplicaFinding { twice, ..site.collective(inst.op.name(), fault, inst.loc) });
         }
         states
     }

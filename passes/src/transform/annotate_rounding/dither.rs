@@ -137,7 +137,7 @@ fn add_rounding(
     bits: impl FnOnce(&mut Builder<'_>, &[Value]) -> Result<Value>,
 ) -> Result<FuncId> {
     let params: Vec<_> = params.iter().map(|(name, ty)| (&**name, ty.clone())).collect();
-    add_helper(b, name, &params, |b, args| {
+    add_helper(b, name, &params, true, |b, args| {
         let bits = bits(b, &args[1..])?;
         let dtype = Attr::Word(dtype.name().into());
         expanded(b, "stochastic_convert", &[("dtype", dtype)], &[args[0], bits])

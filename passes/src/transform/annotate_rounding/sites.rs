@@ -2,7 +2,7 @@
 
 use crate::transform::skip;
 use crate::transform::trained::SCOPE;
-use halite_ir::{FuncResult, Function, Inst, LocTable, Param, ParamRole, ResultRole, Value};
+use halite_ir::{FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{SrSites, StochasticRounding};
 use halite_support::Name;
 use halite_tensor::{Dims, Packing, Part, Shape, StateSpec};
@@ -38,8 +38,9 @@ impl RoundingSite {
 
 /// For each instruction the bits that it rounds by; `None` when it rounds to nearest or not at all. What an instruction
 /// states itself stands.
-pub(super) fn sites(function: &Function, locs: &LocTable, sr: Option<StochasticRounding>) -> Vec<Option<RoundingSite>> {
-    let (written, stored) = (written(function), Stored::of(function));
+pub(super) fn sites(module: &Module, function: &Function, sr: Option<StochasticRounding>) -> Vec<Option<RoundingSite>> {
+    let (written, stored) = (written(&module.functions, function), Stored::of(function));
+    let locs = &module.locs;
     let mut counts: FxHashMap<String, usize> = FxHashMap::default();
     let mut numbered = |site: String| {
         let count = counts.entry(site.clone()).and_modify(|count| *count += 1).or_insert(0);
@@ -87,12 +88,12 @@ fn scope(weight: &str) -> String {
 }
 
 /// The values that replace state, with the names of what they replace and whether that is a weight.
-fn written(function: &Function) -> FxHashMap<Value, (Name, bool)> {
+fn written(functions: &[Function], function: &Function) -> FxHashMap<Value, (Name, bool)> {
     let is_weight = |param: &&Param| matches!(param.role, ParamRole::Weight(_));
     let weights: FxHashSet<&Name> = function.params.iter().filter(is_weight).map(|param| &param.name).collect();
     let state = |result: &FuncResult| match &result.role {
         ResultRole::State(name) => {
-            Some((skip::written(function, result.value), (name.clone(), weights.contains(name))))
+            Some((skip::written(functions, function, result.value), (name.clone(), weights.contains(name))))
         }
         _ => None,
     };

@@ -239,12 +239,12 @@ impl Planner<'_> {
     /// That of a parameter of the entry.
     fn weight_key(&self, weight: usize) -> Key {
         let param = &self.entry.params[weight];
-        let WeightInfo { init, decay, group, frozen, .. } = weight_info(param);
+        let WeightInfo { init, decay, group, frozen, output, .. } = weight_info(param);
         let (word, numbers) = init.written();
         let init = (word, numbers.into_iter().map(f64::to_bits).collect());
         let parameter = self.exceptions(Subject::Parameter(&param.name));
         let dtype = self.entry.ty(param.value).dtype();
-        Key { dtype, init, decay: decay.map(f64::to_bits), group, frozen, parameter, product: Vec::new() }
+        Key { dtype, init, decay: decay.map(f64::to_bits), group, frozen, output, parameter, product: Vec::new() }
     }
 
     /// The precision exceptions that fit.
@@ -314,6 +314,7 @@ struct Key {
     decay: Option<u64>,
     group: Option<Name>,
     frozen: bool,
+    output: usize,
     /// The precision exceptions that fit the weight.
     parameter: Vec<usize>,
     /// Those that fit the product.
@@ -327,6 +328,7 @@ fn difference(left: &Key, right: &Key) -> Option<&'static str> {
         (left.init != right.init, "initializers differ"),
         (left.group != right.group, "they are in different groups of the optimizer"),
         (left.frozen != right.frozen, "one of them is frozen"),
+        (left.output != right.output, "their update rule asks which dimension is `out`, and it is another"),
         (left.decay != right.decay, "weight decays differ"),
         (left.parameter != right.parameter, "precision overrides match only one of the parameters"),
         (left.product != right.product, "precision overrides match only one of the products"),

@@ -27,6 +27,7 @@ pub(super) fn emit(
         let source = &sources[key.function.index()];
         let mut b = Builder::new(module, registry, names.unused(&source.name));
         b.set_noinline(source.noinline);
+        b.set_rounds(source.rounds);
         let id = Emit { b, source, plan, reshard, made: &made, at: FxHashMap::default() }.function()?;
         made.insert(key.clone(), id);
     }
@@ -155,9 +156,12 @@ impl Emit<'_> {
         Ok(there)
     }
 
-    /// What has no operands is made wherever it is read.
+    /// What has no operands is made wherever it is read; as terms of a sum, by one of the ranks that share it.
     fn anew(&mut self, inst: &Inst, place: &Place) -> Result<Value> {
-        let there = self.op(inst, (&[], std::slice::from_ref(place)), &[])?[0];
+        let whole = Place::of(place.sharding.clone());
+        let made = self.op(inst, (&[], std::slice::from_ref(&whole)), &[])?[0];
+        let terms = if self.plan.facts[inst.results[0].index()].zero { &[][..] } else { &place.partial };
+        let there = self.reshard.as_terms(&mut self.b, made, terms)?;
         self.at.insert((inst.results[0], place.clone()), there);
         Ok(there)
     }

@@ -76,7 +76,10 @@ impl Reshard<'_> {
     }
 
     /// `x` on the first rank along each of these atoms and zero on the others, so that it is their sum.
-    fn as_terms(&self, b: &mut Builder<'_>, x: Value, atoms: &[AtomId]) -> Result<Value> {
+    ///
+    /// # Errors
+    /// When it has no zero, which is a bug.
+    pub(super) fn as_terms(&self, b: &mut Builder<'_>, x: Value, atoms: &[AtomId]) -> Result<Value> {
         let mut x = x;
         for &atom in atoms {
             let digit = Digit { atom, size: self.mesh.atoms()[atom].size, stride: 1 };

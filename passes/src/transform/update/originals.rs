@@ -22,7 +22,8 @@ pub(super) fn step_each(
     let mut steps = Vec::with_capacity(packing.parts.len());
     for (at, part) in packing.parts.iter().enumerate() {
         let state = state.iter().map(|kept| kept[at]).collect();
-        let own = Weight { value: value[at], gradient: gradient[at], decay: weight.decay, state };
+        let own =
+            Weight { value: value[at], gradient: gradient[at], decay: weight.decay, output: weight.output, state };
         let outer = b.enter_scope(part.name.as_str());
         steps.push(step(b, &own)?);
         b.set_loc(outer);

@@ -21,6 +21,12 @@ pub trait UpdateRule: fmt::Debug + Send + Sync {
         true
     }
 
+    /// Whether an update depends on which dimension of a matrix is its output: models store `[out, in]`, as `linear` has it, or
+    /// `[in, out]`, for `x @ w`. What the products of the model say is [`Weight::output`]; without one, it is the first.
+    fn asks_for_output(&self) -> bool {
+        false
+    }
+
     /// Whether it updates weights of this shape.
     ///
     /// # Errors
@@ -90,6 +96,8 @@ pub struct Weight {
     pub gradient: Value,
     /// Its weight decay.
     pub decay: f64,
+    /// The dimension that products with it keep, where the rule [asks](UpdateRule::asks_for_output).
+    pub output: usize,
     /// What the rule keeps, kind by kind, in the types in which it is stored.
     pub state: Values,
 }
@@ -123,6 +131,8 @@ pub struct RefWeight {
     pub state: Vec<Vec<f64>>,
     /// Its dimensions.
     pub shape: Vec<usize>,
+    /// As [`Weight::output`].
+    pub output: usize,
 }
 
 impl Time {

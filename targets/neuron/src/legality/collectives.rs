@@ -5,6 +5,7 @@ use super::groups::Groups;
 use super::{Broken, Checker};
 use crate::Tables;
 use crate::tables::Hardware;
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Checker<'_, '_> {
@@ -105,6 +106,21 @@ impl Checker<'_, '_> {
         (bytes > limit).then(|| {
             format!("`{}` of `{}` has {bytes} bytes, and {limit} are known to work", inst.opcode, describe(Some(shape)))
         })
+    }
+
+    /// The first collective whose groups are one list more than a program may have, and how many there are.
+    pub(super) fn group_lists(&self) -> Option<(Option<usize>, String)> {
+        let limit = Tables::builtin().limits(self.profile.target)?.group_lists;
+        let (mut lists, mut first) = (FxHashSet::default(), None);
+        for at in 0..self.graph.len() {
+            let Some(groups) = Groups::of(self.graph.inst(at)) else { continue };
+            let list: Vec<Vec<i64>> = groups.0.iter().map(|group| group.replica_ids.clone()).collect();
+            if lists.insert(list) && lists.len() == limit + 1 {
+                first = Some(at);
+            }
+        }
+        let count = lists.len();
+        first.map(|at| (Some(at), format!("{count} different lists of groups, and a program may have {limit}")))
     }
 
     /// Pairs in which a rank only sends, only receives, or does one of it twice.

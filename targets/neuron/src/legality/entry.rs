@@ -17,6 +17,7 @@ impl Checker<'_, '_> {
     pub(super) fn module_breaks(&self, condition: &Condition) -> Vec<Found> {
         match (condition, self.graph.entry()) {
             (Condition::Order, _) => self.order(),
+            (Condition::GroupLists, _) => self.group_lists().into_iter().collect(),
             (Condition::Layout, Some(entry)) => self.layout(entry),
             (Condition::ResultType(refused), Some(entry)) => self.result_type(entry, refused),
             (Condition::UnusedParameter, Some(entry)) => self.unused_parameters(entry),

@@ -47,6 +47,15 @@ impl Checker<'_, '_> {
         })
     }
 
+    /// A divisor that is not proven to be one power of two: division goes through a reciprocal in `f32`.
+    pub(super) fn inexact_division(&self, at: usize) -> Option<String> {
+        let shape = self.graph.operand_shape(at, 1).filter(|shape| shape.dtype().is_some_and(DType::is_int))?;
+        let divisor = self.ranges().operand(self.graph, at, 1);
+        let is_power = divisor.low == divisor.high && divisor.low > 0 && divisor.low & (divisor.low - 1) == 0;
+        let (opcode, of) = (self.graph.opcode(at), describe(Some(shape)));
+        (!is_power).then(|| format!("`{opcode}` of `{of}` by what lies in {divisor}, which is no power of two"))
+    }
+
     /// The compiler refuses integers here, whatever their range, unless its flag names the op.
     pub(super) fn unnamed_downcast(&self, at: usize, of: &[String]) -> Option<String> {
         let opcode = self.graph.opcode(at);

@@ -32,9 +32,9 @@ fn the_environment_follows_from_the_precision() {
         recipe.precision.sr.seed = seed;
         environment(&recipe).into_values().collect::<Vec<_>>()
     };
-    assert_eq!(variables("mixed", 7), ["0", "0", "3", "600", "INFO"]);
-    assert_eq!(variables("bf16-sr", 7), ["0", "0", "3", "600", "INFO"], "dither works with the switch off");
-    assert_eq!(variables("mixed-sr", 7), ["1", "7", "3", "600", "INFO"]);
+    assert_eq!(variables("mixed", 7), ["0", "0", "600", "INFO"]);
+    assert_eq!(variables("bf16-sr", 7), ["0", "0", "600", "INFO"], "dither works with the switch off");
+    assert_eq!(variables("mixed-sr", 7), ["1", "7", "600", "INFO"]);
 }
 
 #[test]
@@ -176,7 +176,8 @@ fn variables_are_held_to_what_they_take() {
     for (name, value, part) in [
         ("NEURON_RT_EXEC_TIMEOUT", "soon", "does not take `soon`"),
         ("NEURON_RT_EXEC_TIMEOUT", "-1", "does not take"),
-        ("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "3000000000", "does not take"),
+        ("NEURON_RT_EXEC_TIMEOUT", "3000000000", "does not take"),
+        ("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "3", "no place around a program"),
         ("NEURON_RT_LOG_LEVEL_TDRV", "LOUD", "does not take"),
         ("NEURON_RT_VISIBLE_CORES", "0-3", "differs from process to process"),
         ("A B", "1", "no name of a variable"),

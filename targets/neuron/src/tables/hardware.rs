@@ -122,6 +122,8 @@ pub struct Limits {
     pub instructions: u64,
     /// Bytes of the result of one all-gather or operand of one reduce-scatter that are known to work.
     pub gathered_bytes: u64,
+    /// Different lists of groups of ranks that one program may have.
+    pub group_lists: usize,
     /// Bytes of device memory that a loaded model takes on each core beside its buffers.
     pub model_overhead: u64,
     /// Where these are known from.

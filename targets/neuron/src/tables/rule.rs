@@ -117,6 +117,8 @@ pub enum Condition {
         /// The element types.
         of: Vec<String>,
     },
+    /// It divides integers, and the divisor is not proven to be a power of two.
+    InexactDivision,
     /// A 64-bit constant does not fit 32 bits.
     WideConstant,
     /// The number of trips does not follow from constants.
@@ -147,6 +149,8 @@ pub enum Condition {
     Channel,
     /// It moves more bytes than the limits of the target state.
     GatheredBytes,
+    /// There are more different lists of groups than the limits of the target state.
+    GroupLists,
     /// Its pairs form no rings.
     OpenRing,
     /// A parameter or result of the entry is not row-major.

@@ -107,7 +107,7 @@ fn on_ranks(graph: &Graph) -> Diagnostics {
         Ok(lifted)
     });
     match laid {
-        Ok(lifted) => replicas(&lifted.module, Moves::Unwritten).iter().map(ReplicaFinding::diagnostic).collect(),
+        Ok(lifted) => replicas(&lifted.module, Moves::Unwritten).iter().map(ReplicaFinding::not_followed).collect(),
         Err(refused) => refused.into(),
     }
 }

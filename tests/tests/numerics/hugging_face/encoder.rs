@@ -1,6 +1,7 @@
 //! What sets encoders apart: what else they are fed, keys of their own, and checkpoints of pretraining.
 
-use super::{HUGGING_FACE_LOGITS, assert_logits_with, compile_fixture, expected, outputs, weights, with};
+use super::configuration::with;
+use super::{HUGGING_FACE_LOGITS, assert_logits_with, compile_fixture, expected, outputs, weights};
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{ModuleRole, adopt};
 use halite_tensor::{DType, HostTensor};

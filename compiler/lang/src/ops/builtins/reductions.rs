@@ -1,6 +1,7 @@
 //! `sum`, `max`, `min`, `mean`: over some dimensions, or over all when none are named.
 
 use super::Bound;
+use crate::ops::infix::undivided;
 use crate::ops::{Ops, Value};
 use halite_ir::ops::Reduction;
 use halite_ir::{Builder, Value as Tensor};
@@ -16,6 +17,10 @@ pub(super) fn reduce(cx: &mut Ops<'_>, reduction: Reduction, bound: &Bound<'_>) 
 /// The sum, divided by the number of elements it adds up.
 pub(super) fn mean(cx: &mut Ops<'_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let (x, dims, keep) = operands(cx, bound)?;
+    if !cx.b.dtype(x).is_float() {
+        let error = undivided(&format!("the sum of `{}` by how many it adds up", cx.b.ty(x)));
+        return Err(bound.whole.mark(error, "here"));
+    }
     let count: usize = dims.iter().map(|&dim| cx.b.shape(x)[dim]).product();
     let value = cx.emit_tensor(bound.whole, |b| {
         let sum = reduced(b, Reduction::Sum, x, &dims, keep)?;

@@ -2,6 +2,7 @@
 
 use super::numbers::whole_power;
 use super::{Binary, Builtin, Run, Unary, Unexplained, dropout, einsum, lists, movement, positions, reductions};
+use crate::ops::division::{floor_divide, tensor_floor_divide};
 use halite_ir::ops::Reduction;
 
 const fn builtin(name: &'static str, arguments: &'static [&'static str], required: usize, run: Run) -> Unexplained {
@@ -68,6 +69,11 @@ pub(super) static BUILTINS: &[Builtin] = &[
         "The Gauss error function of each element.",
         "a = erf(x)  // f32[2, 3]",
         &["error function"],
+    ),
+    binary("floor_divide", tensor_floor_divide, |x, y| (x / y).floor(), floor_divide).is(
+        "Each quotient rounded down to a whole number, as `//` does in Python; of tensors of whole numbers, or of reals, and of numbers.",
+        "a = floor_divide(ids, 2)  // s32[2]\nb = floor_divide(-7, 2)",
+        &["integer division", "div", "floordiv"],
     ),
     rounded("floor", |b, x| b.floor(x), f64::floor).is(
         "The largest whole number that is not above each element, or a number, which becomes a whole number: `floor(0.25 * 8)` is a size.",

@@ -36,7 +36,7 @@ table! {
 
 static SECTION: Section = Section {
     name: "muon",
-    about: "Muon (Jordan et al. 2024) for matrices `[out, in]`: momentum, orthogonalized by a few Newton-Schulz iterations, with decoupled weight decay.",
+    about: "Muon (Jordan et al. 2024) for matrices: momentum, orthogonalized by a few Newton-Schulz iterations, with decoupled weight decay.",
     keys: Settings::KEYS,
     check: |recipe| recipe.optimizer.check_settings(SECTION.name, |_, _: &Settings| None),
 };
@@ -51,6 +51,10 @@ impl UpdateRule for Muon {
 
     fn is_elementwise(&self) -> bool {
         false
+    }
+
+    fn asks_for_output(&self) -> bool {
+        true
     }
 
     fn fits(&self, shape: &Shape) -> std::result::Result<(), String> {
@@ -107,7 +111,7 @@ impl BoundRule for Bound {
             x = b.add(x, new)?;
         }
         let x = self.orthogonalized(b, x, rows > columns)?;
-        let x = b.multiply_scalar(x, spectral(rows, columns))?;
+        let x = b.multiply_scalar(x, spectral([rows, columns], weight.output))?;
         Ok(Step { minus: scaled(b, x, terms.rate)?, state: smallvec![m] })
     }
 
@@ -132,7 +136,7 @@ impl BoundRule for Bound {
             x.iter_mut().zip(more).for_each(|(x, more)| *x = a * *x + more);
         }
         for (value, x) in weight.value.iter_mut().zip(x) {
-            *value -= rate * (spectral(rows, columns) * x + decay * *value);
+            *value -= rate * (spectral([rows, columns], weight.output) * x + decay * *value);
         }
     }
 }
@@ -178,8 +182,8 @@ fn matrix(shape: &Shape) -> Result<[usize; 2]> {
 }
 
 /// Has steps of every shape be equally large in the spectral norm, by which they are measured relative to `sqrt(out / in)`.
-fn spectral(rows: usize, columns: usize) -> f64 {
-    (rows as f64 / columns as f64).max(1.0).sqrt()
+fn spectral(sizes: [usize; 2], output: usize) -> f64 {
+    (sizes[output] as f64 / sizes[1 - output] as f64).max(1.0).sqrt()
 }
 
 /// `x y` of a matrix with so many rows and columns and one with as many rows as that has columns.

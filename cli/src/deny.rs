@@ -1,0 +1,79 @@
+//! What makes a command fail that has done what it was asked for: `--deny`, or `--deny unproven`.
+
+use crate::context::Output;
+use crate::table::counted;
+use clap::ValueEnum;
+use halite_support::{Diagnostic, Diagnostics};
+use serde_json::json;
+use std::ffi::OsString;
+
+/// Which warnings are not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Deny {
+    /// All of them.
+    Warnings,
+    /// That something is not proven, of causality or of what ranks hold.
+    Unproven,
+}
+
+impl Deny {
+    /// The warnings that are not taken.
+    pub(super) fn count(self, warnings: &Diagnostics) -> usize {
+        warnings.iter().filter(|warning| self == Self::Warnings || warning.is_unproven()).count()
+    }
+
+    fn describe(self, count: usize) -> String {
+        match self {
+            Self::Warnings => counted(count, "warning"),
+            Self::Unproven => format!("{} of what is not proven", counted(count, "warning")),
+        }
+    }
+}
+
+/// The failure of a command because of warnings; `None` where none is denied.
+pub(super) fn denied(deny: Option<Deny>, warnings: &Diagnostics) -> Option<Output> {
+    let deny = deny?;
+    let count = deny.count(warnings);
+    let text = format!("denied because of {}: nothing was written\n", deny.describe(count));
+    let output = || Output { warnings: warnings.clone(), failed: true, ..Output::new(text, json!({"denied": count})) };
+    (count > 0).then(output)
+}
+
+/// How many warnings say that something is not proven.
+pub(super) fn unproven(warnings: &Diagnostics) -> usize {
+    warnings.iter().filter(|warning: &&Diagnostic| warning.is_unproven()).count()
+}
+
+/// Arguments in which what follows `--deny` is part of it where it is a word of its own: an input may stand there too.
+pub(super) fn joined(arguments: &[OsString]) -> Vec<OsString> {
+    let is_word = |argument: &OsString| {
+        Deny::value_variants().iter().filter_map(ValueEnum::to_possible_value).any(|word| argument == word.get_name())
+    };
+    let mut joined: Vec<OsString> = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        match joined.last_mut() {
+            Some(last) if last == "--deny" && is_word(argument) => {
+                last.push("=");
+                last.push(argument);
+            }
+            _ => joined.push(argument.clone()),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_may_follow() {
+        let joined = |text: &str| {
+            let arguments: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+            joined(&arguments).iter().map(|own| own.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(joined("halite check --deny unproven m.hal"), "halite check --deny=unproven m.hal");
+        assert_eq!(joined("halite check --deny m.hal"), "halite check --deny m.hal");
+        assert_eq!(joined("halite check m.hal --deny"), "halite check m.hal --deny");
+    }
+}

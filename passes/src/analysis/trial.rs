@@ -1,0 +1,58 @@
+//! Running programs on made-up inputs, to see whether what an analysis suspects shows in what they compute.
+
+use halite_ir::{Function, InferCx, Module, Param, ParamRole, Registry, TensorType, function_totals, inst_cost};
+use halite_tensor::{DType, HostTensor};
+
+/// How many elements and floating-point operations the interpreter is given at most, of all ranks together: some seconds of work.
+const MAX_WORK: u64 = 200_000_000;
+
+/// Whole numbers are drawn below this: ids, labels and positions that the smallest of models have too.
+const BELOW: u64 = 4;
+
+/// Whether the interpreter runs a module on so many ranks within its budget.
+pub(super) fn fits(module: &Module, registry: &Registry, ranks: usize) -> bool {
+    let cx = InferCx { functions: &module.functions, registry };
+    let own = |function: &Function| {
+        let insts = function.insts.iter().map(|inst| {
+            let elements: usize = inst.results.iter().map(|&result| function.ty(result).shape().num_elements()).sum();
+            inst_cost(&cx, &[], function, inst).flops.saturating_add(elements as u64)
+        });
+        insts.fold(0, u64::saturating_add)
+    };
+    let work = function_totals(&module.functions, own).last().copied().unwrap_or_default();
+    work.saturating_mul(ranks as u64) <= MAX_WORK
+}
+
+/// Inputs for the parameters of an entry, which have these types: reals around zero, state that is not negative, small whole numbers.
+pub(super) fn inputs<'a>(params: impl Iterator<Item = (&'a Param, &'a TensorType)>, seed: u64) -> Vec<HostTensor> {
+    let input = |(at, (param, ty)): (usize, (&Param, &TensorType))| {
+        let number = |index: usize| mixed(seed ^ ((at as u64) << 40) ^ index as u64);
+        let indices = 0..ty.shape().num_elements();
+        if let ParamRole::Known(content) = param.role {
+            return content.tensor(ty.shape());
+        }
+        match ty.dtype() {
+            dtype if dtype.is_float() => {
+                let of_state = matches!(param.role, ParamRole::State(_));
+                let real = |index| {
+                    let unit = (number(index) >> 11) as f64 / (1_u64 << 53) as f64;
+                    if of_state { 0.01 + 0.1 * unit } else { 2.0 * unit - 1.0 }
+                };
+                HostTensor::from_f64s(dtype, ty.shape().clone(), indices.map(real))
+            }
+            dtype => {
+                let below = if dtype == DType::Pred { 2 } else { BELOW };
+                HostTensor::from_ints(dtype, ty.shape().clone(), indices.map(|index| i128::from(number(index) % below)))
+            }
+        }
+    };
+    params.enumerate().map(input).collect()
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
+fn mixed(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
