@@ -8,6 +8,7 @@ mod data;
 mod determinism;
 mod documents;
 mod generate;
+mod held_out;
 mod kills;
 #[cfg(unix)]
 mod launch;

@@ -81,12 +81,16 @@ impl DataConfig {
 pub enum Format {
     /// UTF-8 text: `.txt`.
     Text,
-    /// A JSON object on each line: `.jsonl`, `.json`.
+    /// A JSON object on each line, or one array of objects: `.jsonl`, `.json`.
     Jsonl,
     /// Token ids, an array of NumPy with one dimension, whose documents end with `eos`: `.npy`.
     Npy,
     /// Token ids, an indexed data set of Megatron-LM: `.bin` with an `.idx` beside it.
     Megatron,
+    /// Token ids of two bytes each, little-endian, alone or behind the header of llm.c; documents end with `eos`.
+    U16,
+    /// The same of four bytes.
+    U32,
     /// A table with a column of text: `.parquet`.
     Parquet,
     /// Examples, a tensor for each input of a model with the examples as its first dimension: `.safetensors`.

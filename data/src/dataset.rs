@@ -68,6 +68,12 @@ impl Rows {
         Self { width, tokens: room(), segments: room(), positions: room(), ..Self::default() }
     }
 
+    /// So many rows of padding, which is in no document.
+    pub fn padding(rows: usize, width: usize) -> Self {
+        let none = || vec![0; rows * width];
+        Self { rows, width, tokens: none(), segments: none(), positions: none(), ..Self::default() }
+    }
+
     /// Adds the rows of another, which are of the same kind.
     pub fn append(&mut self, other: Rows) {
         self.rows += other.rows;

@@ -1,5 +1,6 @@
 //! Where documents come from: files, read block by block from any place.
 
+mod array;
 mod coding;
 mod cuts;
 mod fault;
@@ -9,6 +10,7 @@ pub(crate) mod megatron;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod raw;
 mod text;
 pub(crate) mod tokens;
 
@@ -20,9 +22,11 @@ pub(crate) use jsonl::JsonlShard;
 pub(crate) use parquet::ParquetShard;
 pub(crate) use text::TextShard;
 
+use array::{ArrayShard, is_array};
 use megatron::Index;
 use npy::Header;
-use tokens::{Ends, TokenShard};
+use raw::Extent;
+use tokens::{Ends, Ids, TokenShard};
 
 use crate::config::{Documents, Format, SourceConfig};
 use crate::encoder::Encoder;
@@ -39,6 +43,9 @@ pub(crate) const BLOCK: usize = 1 << 20;
 
 /// The most bytes of a line, or of the text of a row: it is held as a whole.
 pub(crate) const LONGEST: usize = 1 << 26;
+
+/// What editors of other systems put before a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Where a block of a file begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -164,13 +171,23 @@ pub(crate) fn open(origin: &Origin, config: &SourceConfig, part: Part, encoder: 
             range: range(config.documents)?,
             block: BLOCK,
         }),
+        Format::Jsonl if is_array(origin, coding)? => {
+            if part != Part::ALL {
+                let message = format!("`{}` is one array of JSON, of which no part can be taken", path.display());
+                return Err(Diagnostic::error(codes::NOT_SUPPORTED, message)
+                    .help("write each object on a line of its own, or use it as a whole"));
+            }
+            Box::new(ArrayShard { origin: origin.clone(), coding, column: config.column.clone() })
+        }
         Format::Jsonl => Box::new(JsonlShard {
             origin: origin.clone(),
             coding,
             column: config.column.clone(),
             range: range(Documents::Line)?,
         }),
-        Format::Npy | Format::Megatron => Box::new(open_tokens(origin, format, part, encoder)?),
+        Format::Npy | Format::Megatron | Format::U16 | Format::U32 => {
+            Box::new(open_tokens(origin, format, part, encoder)?)
+        }
         Format::Parquet => open_table(origin, &config.column, part)?,
         Format::Examples => {
             let message = format!("`{}` holds examples, which have no documents", origin.path.display());
@@ -192,13 +209,33 @@ fn open_table(origin: &Origin, _: &str, _: Part) -> Result<Box<dyn Shard>> {
 
 fn open_tokens(origin: &Origin, format: Format, part: Part, encoder: &Encoder) -> Result<TokenShard> {
     let (path, file) = (&origin.path, origin.open()?);
-    let (ids, offset, stated, ends) = if format == Format::Npy {
-        let Header { ids, offset, count } = Header::read(&file, path)?;
-        (ids, offset, count, Ends::After(encoder.eos()))
-    } else {
-        let index = Index::open(&origin.with_extension("idx"))?;
-        (index.ids, 0, index.tokens()?, Ends::At(Arc::new(index)))
+    let marked = || Ends::After(encoder.eos());
+    let raw = |ids| Extent::read(&file, path, ids).map(|Extent { offset, count }| (ids, offset, count, marked()));
+    let (ids, offset, stated, ends) = match format {
+        Format::Npy => {
+            let Header { ids, offset, count } = Header::read(&file, path)?;
+            (ids, offset, count, marked())
+        }
+        Format::U16 => raw(Ids::U16)?,
+        Format::U32 => raw(Ids::U32)?,
+        _ => {
+            let index = Index::open(&indexed(origin)?)?;
+            (index.ids, 0, index.tokens()?, Ends::At(Arc::new(index)))
+        }
     };
     let (path, file, range, vocabulary) = (path.clone(), file, part.of(stated), encoder.vocabulary());
     Ok(TokenShard { path, file, ids, offset, stated, range, ends, vocabulary })
+}
+
+/// The index beside a file of Megatron.
+fn indexed(origin: &Origin) -> Result<Origin> {
+    let index = origin.with_extension("idx");
+    if index.path.exists() {
+        return Ok(index);
+    }
+    let message =
+        format!("`{}` has no `{}` beside it, as files of Megatron do", origin.path.display(), index.path.display());
+    let error = Diagnostic::error(codes::DATA, message);
+    Err(error
+        .help("of token ids alone, as nanoGPT and llm.c write them, state the width: `format = \"u16\"` or `\"u32\"`"))
 }

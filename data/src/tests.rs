@@ -1,6 +1,7 @@
 //! Laws that hold for whatever is read and however it is cut, over random corpora.
 
 mod ahead;
+mod arrays;
 mod corpus;
 mod efficiency;
 mod faults;

@@ -123,8 +123,8 @@ impl Feed {
         Ok(sequences.batch(&rows))
     }
 
-    /// Hands on the batches of an evaluation that cover data once, where these are no more than `most`; at least one. Returns what it
-    /// did with examples that make no whole batch.
+    /// Hands on the batches of an evaluation that cover data once, where these are no more than `most`; at least one. The last is filled
+    /// with padding where the model tells it from tokens. Else whole batches are measured, and what was done with the rest is returned.
     ///
     /// # Errors
     /// When the data cannot be read; what `each` returns.
@@ -140,12 +140,15 @@ impl Feed {
             while rows.rows < self.eval_rows && data.epochs() == 0 {
                 rows.append(data.next(1)?);
             }
-            if rows.rows < self.eval_rows && !rows.inputs.is_empty() {
-                rest = Some(self.rest(rows.rows, number == 0));
-            }
-            // What is given twice would count twice; but one batch there is, filled from the start.
-            if rows.rows < self.eval_rows && number == 0 {
-                rows.append(data.next(self.eval_rows - rows.rows)?);
+            let missing = self.eval_rows - rows.rows;
+            if missing > 0 && self.takes_segments() {
+                rows.append(Rows::padding(missing, rows.width));
+            } else if missing > 0 {
+                rest = Some(self.rest(&rows, number == 0));
+                // What is given twice would count twice; but one batch there is, filled from the start.
+                if number == 0 {
+                    rows.append(data.next(missing)?);
+                }
             }
             if rows.rows == self.eval_rows {
                 each(self.batch(rows)?)?;
@@ -157,15 +160,24 @@ impl Feed {
         Ok(rest)
     }
 
-    /// A warning about so many examples that are too few for a batch.
-    fn rest(&self, rows: usize, is_all: bool) -> Diagnostic {
+    /// A warning about rows that are too few for a batch.
+    fn rest(&self, rows: &Rows, is_all: bool) -> Diagnostic {
         let batch = self.eval_rows;
+        let what = match rows.width {
+            0 => format!("{} held-out examples", rows.rows),
+            width => format!("{} held-out rows of {} labels", rows.rows, width - 1),
+        };
         let message = match is_all {
-            true => format!("the {rows} held-out examples are repeated until there are {batch}, a whole batch"),
-            false => format!("the last {rows} held-out examples are left out: they are less than a batch of {batch}"),
+            true => format!("the {what} are repeated until there are {batch}, a whole batch: some count twice"),
+            false => format!("the last {what} are left out: they are less than a batch of {batch}"),
         };
         let warning = Diagnostic::warning(codes::DATA, message);
-        warning.help("compile with a `batch` that divides how many there are, to measure on each of them once")
+        match rows.width {
+            0 => warning.help("compile with a `batch` that divides how many there are, to measure on each of them once"),
+            _ => warning.help(
+                "compile with a `batch` that divides how many there are, or with `packed = true`, where the last batch is padded",
+            ),
+        }
     }
 }
 

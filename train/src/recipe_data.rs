@@ -102,6 +102,8 @@ fn source(source: &DataSource) -> SourceConfig {
             DataFormat::JsonLines => Format::Jsonl,
             DataFormat::Npy => Format::Npy,
             DataFormat::Megatron => Format::Megatron,
+            DataFormat::U16 => Format::U16,
+            DataFormat::U32 => Format::U32,
             DataFormat::Parquet => Format::Parquet,
             DataFormat::Examples => Format::Examples,
         }),

@@ -122,12 +122,16 @@ words! {
     pub enum DataFormat {
         /// Plain text in UTF-8.
         Text = "text",
-        /// An object of JSON on each line.
+        /// An object of JSON on each line, or one array of objects.
         JsonLines = "jsonl",
         /// An array of tokens of NumPy.
         Npy = "npy",
         /// Tokens of Megatron: a `.bin` beside its `.idx`.
         Megatron = "megatron",
+        /// Tokens of two bytes each, little-endian, alone or behind the header of llm.c: `train.bin` of nanoGPT.
+        U16 = "u16",
+        /// The same of four bytes.
+        U32 = "u32",
         /// A table in Parquet.
         Parquet = "parquet",
         /// Examples in safetensors: a tensor for each input of the model, whose first dimension is that of the examples.

@@ -79,7 +79,7 @@ table! {
         /// What a run does by itself where something goes wrong.
         #[serde(skip_serializing_if = "RecoveryOptions::is_default")]
         pub recovery: RecoveryOptions = RecoveryOptions::default(),
-        /// Layout over devices. Recorded in the manifest; a single device is compiled for now.
+        /// Layout over devices, of each of which the program is compiled; stages of a pipeline are not yet.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub parallel: Option<Parallel> = None,
         /// What the HLO is for.

@@ -1,6 +1,8 @@
 //! JSON lines: an object on each line, whose text stands under a key.
 
-use super::{Block, Blocks, Coding, Content, Fault, Found, Input, LONGEST, Place, Reason, Shard, locate};
+use super::{
+    BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, LONGEST, Place, Reason, Shard, locate,
+};
 use crate::files::Origin;
 use halite_support::{Result, units};
 use serde::Deserialize;
@@ -100,7 +102,9 @@ impl Blocks for JsonlBlocks {
         if whole == 0 {
             return Ok(Found::End);
         }
-        let found = document(place, &self.input.unused()[..text], &self.column);
+        let line = &self.input.unused()[..text];
+        let line = if place.at == 0 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
+        let found = document(place, line, &self.column, "line");
         self.input.consume(whole);
         Ok(found)
     }
@@ -114,23 +118,24 @@ impl Blocks for JsonlBlocks {
     }
 }
 
-/// The document of a line.
-fn document(place: Place, line: &[u8], column: &str) -> Found {
+/// The document of an object, which is a line or an element of an array.
+pub(super) fn document(place: Place, object: &[u8], column: &str, what: &str) -> Found {
     let fault = |reason, detail| Found::Fault(Fault { reason, at: place.at, detail });
-    let line = match std::str::from_utf8(line) {
-        Ok(line) => line,
+    let object = match std::str::from_utf8(object) {
+        Ok(object) => object,
         Err(error) => return Found::Fault(Fault::not_utf8(place.at, &error)),
     };
-    if line.trim().is_empty() {
+    if object.trim().is_empty() {
         return Found::Fault(Fault::empty(place.at));
     }
-    let mut deserializer = serde_json::Deserializer::from_str(line);
+    let mut deserializer = serde_json::Deserializer::from_str(object);
     let value = Column(column).deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
     match value {
         Err(error) => {
             let text = error.to_string();
             let text = text.split(" at line ").next().unwrap_or_default();
-            fault(Reason::NotJson, format!("the line is no JSON object: {text} at column {}", error.column()))
+            let line = if error.line() > 1 { format!("its line {}, ", error.line()) } else { String::new() };
+            fault(Reason::NotJson, format!("the {what} is no JSON object: {text} at {line}column {}", error.column()))
         }
         Ok(None) => fault(Reason::NoColumn, format!("the object has no `{column}`")),
         Ok(Some(Value::String(text))) if text.trim().is_empty() => Found::Fault(Fault::empty(place.at)),

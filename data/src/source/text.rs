@@ -1,15 +1,12 @@
 //! Text files.
 
 use super::cuts::{blank_before, first_block};
-use super::{Block, Blocks, Coding, Content, Fault, Found, Input, Place, Shard, locate};
+use super::{BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, Place, Shard, locate};
 use crate::config::Documents;
 use crate::files::Origin;
 use halite_support::Result;
 use std::ops::Range;
 use std::path::Path;
-
-/// What editors of other systems put before a text.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A text file, or the part of one that is used.
 pub(crate) struct TextShard {

@@ -1,7 +1,7 @@
 //! Reads that fail: each, of every kind of file, once.
 
 use super::corpus::{config, source};
-use crate::config::{DataConfig, Documents, OnError, SourceConfig};
+use crate::config::{DataConfig, Documents, Format, OnError, SourceConfig};
 use crate::dataset::{Dataset, Rows};
 use crate::files::Root;
 use crate::open::open_on;
@@ -32,6 +32,9 @@ fn files(folder: &Path) -> Vec<&'static str> {
     gzip.write_all(lines.as_bytes()).unwrap();
     write("c.txt.gz", &gzip.finish().unwrap());
     write("d.jsonl.zst", &zstd::encode_all(json.as_bytes(), 1).unwrap());
+    write("h.json", format!("[{}]", json.trim_end().replace('\n', ",\n")).as_bytes());
+    let raw: Vec<u8> = lines.bytes().flat_map(|byte| u16::from(byte).to_le_bytes()).collect();
+    write("i.bin", &raw);
     for (from, to) in [
         ("tokens/uint16.npy", "e.npy"),
         ("tokens/megatron-uint16.bin", "f.bin"),
@@ -40,13 +43,14 @@ fn files(folder: &Path) -> Vec<&'static str> {
     ] {
         std::fs::copy(fixtures.join(from), folder.join(to)).unwrap();
     }
-    vec!["a.txt", "b.jsonl", "c.txt.gz", "d.jsonl.zst", "e.npy", "f.bin", "g.parquet"]
+    vec!["a.txt", "b.jsonl", "c.txt.gz", "d.jsonl.zst", "e.npy", "f.bin", "g.parquet", "h.json", "i.bin"]
 }
 
 fn data(name: &str, on_error: OnError) -> DataConfig {
-    let is_whole = name.contains(".gz") || name.contains(".zst");
+    let is_whole = [".gz", ".zst", ".json"].iter().any(|end| name.ends_with(end));
     let part = (!is_whole).then(|| "0.1..0.9".to_owned());
-    let source = SourceConfig { documents: Documents::Line, part, ..source("a", name) };
+    let format = (name == "i.bin").then_some(Format::U16);
+    let source = SourceConfig { documents: Documents::Line, part, format, ..source("a", name) };
     DataConfig { on_error, buffer: Some(64), eos: Some("none".to_owned()), ..config(vec![source]) }
 }
 
@@ -124,7 +128,7 @@ fn a_read_that_fails_is_an_error_and_loses_nothing() {
     for ((name, operation), count) in &table {
         println!("{name:12} {:4} {count:3} faults, as many errors, no row lost", ["", "open", "read"][*operation]);
     }
-    assert_eq!(table.len(), 14, "both are done to each: {table:?}");
+    assert_eq!(table.len(), 18, "both are done to each: {table:?}");
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn files_that_go_away_are_errors_whatever_is_done_with_what_cannot_be_read() {
         if let Some(error) = error {
             assert!(error.message().contains(name), "{error}");
         } else {
-            assert!(["e.npy", "f.bin"].contains(&name), "{name} is opened again");
+            assert!(["e.npy", "f.bin", "i.bin"].contains(&name), "{name} is opened again");
         }
     }
 }

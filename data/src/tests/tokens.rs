@@ -1,7 +1,7 @@
 //! Files of token ids.
 
 use super::corpus::{config, cut, pieces, source};
-use crate::config::{DataConfig, Documents, OnError, Packing, SourceConfig};
+use crate::config::{DataConfig, Documents, Format, OnError, Packing, SourceConfig};
 use crate::dataset::Dataset;
 use crate::{count, open, statistics, write_tokens};
 use halite_disk::{Disk, Fate, Operation};
@@ -44,6 +44,47 @@ fn files_of_other_programs_are_read() {
         let config = tokens(name, None);
         let rows = statistics(&config, &fixtures(), WIDTH, None, &mut |_| ()).unwrap()[0].rows as usize;
         assert_eq!(read(&config, &fixtures(), rows).unwrap(), expected, "{name}");
+    }
+}
+
+/// Ids alone, of a width that is stated, behind a header of llm.c or behind none.
+#[test]
+fn ids_alone_are_read_with_the_width_that_is_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    let flat = documents().concat();
+    let header = |magic: u32, count: usize| -> Vec<u8> {
+        let numbers = [magic, 1, count as u32].into_iter().chain(std::iter::repeat_n(0, 253));
+        numbers.flat_map(u32::to_le_bytes).collect()
+    };
+    let two: Vec<u8> = flat.iter().flat_map(|id| (*id as u16).to_le_bytes()).collect();
+    let four: Vec<u8> = flat.iter().flat_map(|id| id.to_le_bytes()).collect();
+    let write = |name: &str, parts: &[&[u8]]| std::fs::write(folder.path().join(name), parts.concat()).unwrap();
+    write("nano.bin", &[&two]);
+    write("four.bin", &[&four]);
+    write("llm.bin", &[&header(20_240_520, flat.len()), &two]);
+    write("llm3.bin", &[&header(20_240_801, flat.len()), &four]);
+    write("odd.bin", &[&two, &[0]]);
+    write("short.bin", &[&header(20_240_520, flat.len() + 1), &two]);
+    let of = |name: &str, format| {
+        let mut config = tokens(name, Some("0"));
+        config.sources[0].format = Some(format);
+        read(&config, folder.path(), 6)
+    };
+    let expected = read(&tokens("uint16.npy", Some("0")), &fixtures(), 6).unwrap();
+    for (name, format) in
+        [("nano.bin", Format::U16), ("four.bin", Format::U32), ("llm.bin", Format::U16), ("llm3.bin", Format::U32)]
+    {
+        assert_eq!(of(name, format).unwrap(), expected, "{name}");
+    }
+    for (name, format, message) in [
+        ("llm.bin", Format::U32, "llm.bin` is of llm.c with ids of 2 bytes, the recipe states 4"),
+        ("llm3.bin", Format::U16, "llm3.bin` is of llm.c with ids of 4 bytes, the recipe states 2"),
+        ("odd.bin", Format::U16, "odd.bin` has 61 bytes, which are no whole ids of 2 bytes"),
+        ("short.bin", Format::U16, "short.bin, token 30: the file ends after 30 tokens, expected 31"),
+        ("nano.bin", Format::U32, "nano.bin, token 0: the id 393221, the tokenizer knows 256"),
+    ] {
+        let error = of(name, format).unwrap_err();
+        assert!(error.message().ends_with(message), "{error}");
     }
 }
 
@@ -97,13 +138,13 @@ fn files_that_are_no_token_files_or_are_damaged_are_refused() {
         ("g.bin", "g.idx` is of version 9, expected 1"),
         ("h.bin", "h.idx` has elements of type 9, expected 4 (i32), 5 (i64) or 8 (u16)"),
         ("i.bin", "i.idx` has 134 bytes, expected 182"),
-        ("j.bin", "j.idx`: no such file or directory"),
+        ("j.bin", "j.bin` has no `j.idx` beside it, as files of Megatron do"),
         ("k.bin", "k.bin, token 29: the file ends after 29 tokens, expected 30"),
         ("l.npy", "l.npy, token 29: the id -1, the tokenizer knows 256"),
         ("m.npy", "m.npy, token 29: the id 256, the tokenizer knows 256"),
     ] {
         let error = read(&tokens(name, name.ends_with("npy").then_some("0")), folder.path(), 20).unwrap_err();
-        assert!(error.message().ends_with(message), "{error}");
+        assert!(error.message().replace(&format!("{}/", folder.path().display()), "").ends_with(message), "{error}");
     }
     for name in ["d.npy", "k.bin"] {
         let eos = name.ends_with("npy").then_some("0");

@@ -10,25 +10,47 @@ use halite_support::{Code, codes};
 enum Meant {
     /// Another key.
     Key(&'static str),
+    /// Another key, whose values are to be understood otherwise.
+    As(&'static str, &'static str),
+    /// A size of the model, as built-in models call it.
+    Size(&'static str),
     /// Nothing: what Halite does instead, and the nearest thing that there is.
     Nothing { instead: &'static str, nearest: &'static str },
 }
 
-use Meant::{Key as Other, Nothing};
+use Meant::{As, Key as Other, Nothing, Size};
 
 /// The words, in the spellings of the common trainers.
 static WORDS: &[(&[&str], Meant)] = &[
     (
-        &["batch_size", "per_device_train_batch_size", "micro_batch", "micro_batch_size", "train_batch_size"],
+        &[
+            "batch_size",
+            "per_device_train_batch_size",
+            "micro_batch",
+            "micro_batch_size",
+            "train_micro_batch_size_per_gpu",
+            "train_micro_batch_size_per_device",
+        ],
         Other("batch"),
     ),
     (
-        &["seq_len", "seq_length", "sequence_length", "max_seq_len", "max_seq_length", "block_size", "context_length"],
+        &[
+            "seq_len",
+            "seq_length",
+            "encoder_seq_length",
+            "sequence_length",
+            "max_seq_len",
+            "max_seq_length",
+            "max_position_embeddings",
+            "block_size",
+            "context_length",
+        ],
         Other("seq"),
     ),
-    (&["learning_rate", "max_lr", "peak_lr"], Other("optimizer.adamw.lr")),
+    (&["learning_rate", "max_lr", "peak_lr", "warmup_max_lr"], Other("optimizer.adamw.lr")),
     (&["beta1", "beta2", "beta_1", "beta_2", "adam_beta1", "adam_beta2"], Other("optimizer.adamw.betas")),
-    (&["epsilon", "adam_epsilon"], Other("optimizer.adamw.eps")),
+    (&["fp16", "bf16"], As("precision", "where `mixed` computes in bf16 beside weights in f32, and `fp16` in f16")),
+    (&["epsilon", "adam_epsilon", "adam_eps"], Other("optimizer.adamw.eps")),
     (&["decay", "wd"], Other("optimizer.adamw.weight_decay")),
     (
         &[
@@ -43,22 +65,72 @@ static WORDS: &[(&[&str], Meant)] = &[
         ],
         Other("optimizer.adamw.clip_norm"),
     ),
-    (&["warmup_steps", "num_warmup_steps", "lr_warmup_iters"], Other("schedule.warmup")),
-    (&["lr_decay_iters", "lr_decay_steps"], Other("schedule.steps")),
-    (&["min_lr", "lr_floor"], Other("schedule.floor")),
-    (&["max_steps", "num_steps", "train_iters", "max_iters"], Other("train.steps")),
-    (&["dtype", "torch_dtype", "amp", "mixed_precision"], Other("precision")),
-    (&["tensor_parallel", "tensor_parallel_size", "tensor_model_parallel_size", "tp"], Other("parallel.tensor")),
     (
-        &["pipeline_parallel", "pipeline_parallel_size", "pipeline_model_parallel_size", "pp"],
+        &["warmup_steps", "num_warmup_steps", "warmup_num_steps", "warmup_iters", "lr_warmup_iters"],
+        Other("schedule.warmup"),
+    ),
+    (
+        &["warmup_ratio", "warmup_fraction", "lr_warmup_fraction"],
+        As("schedule.warmup", "which counts updates, where yours is a share of them"),
+    ),
+    (&["lr_decay_iters", "lr_decay_steps", "total_num_steps"], Other("schedule.steps")),
+    (&["lr_floor"], Other("schedule.floor")),
+    (&["min_lr", "warmup_min_lr", "cos_min_ratio"], As("schedule.floor", "which is a share of the peak")),
+    (
+        &["train_samples", "lr_warmup_samples", "lr_decay_samples"],
+        Nothing {
+            instead: "what is long is counted in updates",
+            nearest: "divide by `parallel.global_batch` for `train.steps`, `schedule.warmup` and `schedule.steps`",
+        },
+    ),
+    (&["max_steps", "num_steps", "num_iters", "train_iters", "max_iters"], Other("train.steps")),
+    (
+        &[
+            "dtype",
+            "torch_dtype",
+            "params_dtype",
+            "autocast_dtype",
+            "amp",
+            "amp_level",
+            "megatron_amp_O2",
+            "mixed_precision",
+        ],
+        Other("precision"),
+    ),
+    (
+        &[
+            "tensor_parallel",
+            "tensor_parallel_size",
+            "tensor_model_parallel_size",
+            "model_parallel_size",
+            "tp",
+            "tp_size",
+        ],
+        Other("parallel.tensor"),
+    ),
+    (
+        &["pipeline_parallel", "pipeline_parallel_size", "pipeline_model_parallel_size", "pp", "pp_size"],
         Other("parallel.pipeline"),
     ),
     (&["sequence_parallel", "sequence_parallel_enabled"], Other("parallel.sequence")),
-    (&["global_batch_size"], Other("parallel.global_batch")),
-    (&["zero1", "zero_stage", "zero_optimization", "use_distributed_optimizer"], Other("parallel.zero")),
+    (
+        &["global_batch_size", "train_batch_size"],
+        As(
+            "parallel.global_batch",
+            "which counts the sequences of all ranks and micro-batches, as `batch` does those of one",
+        ),
+    ),
+    (
+        &["zero1", "use_zero_1", "zero_stage", "zero_optimization", "use_distributed_optimizer", "shard_optim_states"],
+        Other("parallel.zero"),
+    ),
     (&["axis_rules", "logical_axis_rules", "partition_rules", "tp_plan"], Other("parallel.shard")),
     (&["param_specs", "partition_spec", "partition_specs"], Other("parallel.place")),
-    (&["data_parallel", "data_parallel_size", "dp", "ddp"], Other("parallel.data")),
+    (&["data_parallel", "data_parallel_size", "dp", "dp_size", "ddp"], Other("parallel.data")),
+    (
+        &["devices", "num_nodes", "nodes", "nproc_per_node", "world_size", "num_gpus"],
+        As("parallel.data", "which together with `parallel.tensor` makes as many ranks as there are devices"),
+    ),
     (
         &[
             "accumulate_grad_batches",
@@ -69,11 +141,13 @@ static WORDS: &[(&[&str], Meant)] = &[
             "gradient_accumulation_steps",
             "num_microbatches",
             "microbatches",
+            "gas",
         ],
         Other("accumulate"),
     ),
-    (&["lr_scheduler"], Other("schedule")),
-    (&["lr_scheduler_type", "cosine", "linear", "wsd"], Other("schedule.shape")),
+    (&["lr_scheduler", "scheduler", "sched", "lr_schedule"], Other("schedule")),
+    (&["lr_scheduler_type", "lr_decay_style", "cosine", "linear", "wsd"], Other("schedule.shape")),
+    (&["optim"], Other("optimizer")),
     (&["groups", "param_groups", "parameter_groups", "freeze", "lr_mult", "layer_decay"], Other("optimizer.group")),
     (&["no_weight_decay"], Other("optimizer.adamw.no_decay")),
     (&["ema_decay"], Other("optimizer.ema")),
@@ -105,15 +179,36 @@ static WORDS: &[(&[&str], Meant)] = &[
         Nothing { instead: "the loss is that of the model text", nearest: "add the term to what `main` returns" },
     ),
     (&["loss_scaling", "grad_scaler", "dynamic_loss_scale"], Other("loss_scale")),
-    (&["initial_loss_scale", "initial_scale_power", "init_scale"], Other("loss_scale.initial")),
+    (&["initial_loss_scale", "init_scale"], Other("loss_scale.initial")),
+    (&["initial_scale_power"], As("loss_scale.initial", "the scale itself: 65536 for a power of 16")),
+    (
+        &["hysteresis", "loss_scale_hysteresis", "consecutive_hysteresis"],
+        Nothing {
+            instead: "the scale is halved at each overflow",
+            nearest: "`loss_scale.interval` says when it is doubled",
+        },
+    ),
     (&["loss_scale_window", "growth_interval"], Other("loss_scale.interval")),
     (&["min_loss_scale", "minimum_loss_scale"], Other("loss_scale.min")),
     (
-        &["gradient_checkpointing", "activation_checkpointing", "remat", "checkpointing", "recompute_granularity"],
+        &[
+            "gradient_checkpointing",
+            "activation_checkpointing",
+            "activations_checkpoint_granularity",
+            "activations_checkpoint_method",
+            "activations_checkpoint_num_layers",
+            "activations_checkpoint_recompute",
+            "remat",
+            "checkpointing",
+            "recompute_activations",
+            "recompute_granularity",
+            "recompute_method",
+            "recompute_num_layers",
+        ],
         Other("recompute"),
     ),
     (
-        &["epochs", "num_epochs", "num_train_epochs"],
+        &["epochs", "max_epochs", "num_epochs", "num_train_epochs"],
         Nothing { instead: "training is counted in updates", nearest: "`train.steps` sets how many" },
     ),
     (
@@ -124,17 +219,101 @@ static WORDS: &[(&[&str], Meant)] = &[
         },
     ),
     (
-        &["fsdp", "zero2", "zero3", "expert_parallel", "context_parallel"],
-        Nothing { instead: "the step of one device is compiled", nearest: "`[parallel]` records a layout for later" },
+        &[
+            "fsdp",
+            "zero2",
+            "zero3",
+            "dp_replicate",
+            "dp_shard",
+            "data_parallel_shard_degree",
+            "stage3_param_persistence_threshold",
+            "stage3_prefetch_bucket_size",
+        ],
+        Nothing {
+            instead: "ranks of `data` hold weights and gradients whole",
+            nearest: "`parallel.zero = 1` shards the state of the optimizer over them, `parallel.tensor` weights",
+        },
     ),
-    (&["eval_every", "eval_steps", "eval_interval"], Other("train.eval_every")),
-    (&["eval_iters", "eval_batches"], Other("train.eval_batches")),
-    (&["dataset", "data_path", "train_data", "data_dir"], Other("data.sources")),
-    (&["valid_data", "eval_data", "validation"], Other("data.held_out")),
-    (&["tokenizer", "tokenizer_name", "tokenizer_path"], Other("data.tokenizer")),
+    (
+        &["expert_parallel", "expert_model_parallel_size", "context_parallel", "context_parallel_size", "cp"],
+        Nothing {
+            instead: "there is no such axis",
+            nearest: "`parallel.tensor` shards weights and heads, `parallel.sequence` the activations between blocks",
+        },
+    ),
+    (
+        &["virtual_pipeline_model_parallel_size", "num_layers_per_virtual_pipeline_stage"],
+        Nothing {
+            instead: "there are no stages within stages",
+            nearest: "`parallel.tensor` and `parallel.data` are compiled",
+        },
+    ),
+    (
+        &[
+            "offload_optimizer",
+            "offload_param",
+            "cpu_offload",
+            "overlap_comm",
+            "overlap_grad_reduce",
+            "overlap_param_gather",
+            "contiguous_gradients",
+            "reduce_bucket_size",
+            "allgather_bucket_size",
+            "reduce_scatter",
+            "allgather_partitions",
+            "round_robin_gradients",
+            "partition_activations",
+        ],
+        Nothing {
+            instead: "the compiler decides when and in how large pieces ranks exchange; nothing lies on the host",
+            nearest: "`parallel.zero` and `recompute` save memory",
+        },
+    ),
+    (&["num_layers", "num_hidden_layers", "n_layer", "n_layers"], Size("layers")),
+    (&["hidden_size", "n_embd", "d_model", "dim", "model_dim"], Size("hidden")),
+    (&["ffn_hidden_size", "intermediate_size", "n_inner", "ffn_dim", "d_ff"], Size("ffn")),
+    (&["num_attention_heads", "n_head", "n_heads", "num_heads"], Size("heads")),
+    (&["num_query_groups", "num_key_value_heads", "n_kv_heads", "num_kv_heads"], Size("kv_heads")),
+    (&["vocab_size", "padded_vocab_size", "n_vocab"], Size("vocab")),
+    (
+        &["norm_epsilon", "layernorm_epsilon", "layer_norm_epsilon", "layer_norm_eps", "rms_norm_eps", "norm_eps"],
+        Size("eps"),
+    ),
+    (&["init_method_std", "initializer_range", "init_range"], Size("init_std")),
+    (&["rotary_base", "rope_base"], Size("rope_theta")),
+    (
+        &["make_vocab_size_divisible_by"],
+        Nothing {
+            instead: "a vocabulary is padded where the ranks of `tensor` do not divide it",
+            nearest: "state `vocab` in `model.config`, as the tokenizer has it",
+        },
+    ),
+    (&["eval_every", "eval_steps", "eval_interval", "val_check_interval"], Other("train.eval_every")),
+    (&["eval_iters", "eval_batches", "limit_val_batches"], Other("train.eval_batches")),
+    (&["dataset", "data_path", "data_prefix", "train_data", "train_data_path", "data_dir"], Other("data.sources")),
+    (&["valid_data", "valid_data_path", "eval_data", "validation"], Other("data.held_out")),
+    (&["split", "splits_string"], As("data.held_out", "a source with a `part` such as \"0.95..1\"")),
+    (&["tokenizer", "tokenizer_name", "tokenizer_model", "tokenizer_path", "tokenizer_type"], Other("data.tokenizer")),
     (&["packing", "pack_sequences"], Other("data.pack")),
     (
-        &["save_every", "save_steps", "checkpoint_every", "log_every", "logging_steps"],
+        &[
+            "save",
+            "load",
+            "save_every",
+            "save_interval",
+            "save_steps",
+            "save_top_k",
+            "checkpoint_every",
+            "every_n_train_steps",
+            "exp_manager",
+            "log_every",
+            "log_every_n_steps",
+            "log_interval",
+            "logging_steps",
+            "resume_if_exists",
+            "steps_per_print",
+            "wall_clock_breakdown",
+        ],
         Nothing {
             instead: "a recipe says what a step computes",
             nearest: "`halite train --help` has what a run does beside",
@@ -168,9 +347,15 @@ pub fn hint(name: &str, extension: &dyn Extension) -> Option<String> {
 
 /// What a key is outside the table that it stands in.
 fn outside(name: &str, recipe: &[Key]) -> Option<(Code, String)> {
-    if let Some((_, meant)) = WORDS.iter().find(|(names, _)| names.contains(&name)) {
+    // As options of a command line are written.
+    let word = name.trim_start_matches('-').replace('-', "_");
+    if let Some((_, meant)) = WORDS.iter().find(|(names, _)| names.contains(&&*word)) {
         return Some(match meant {
             Other(key) => (codes::RECIPE_KEY, did_you_mean(key)),
+            As(key, remark) => {
+                (codes::RECIPE_KEY, format!("did you mean `{key}`, {remark}? `halite help {key}` describes it"))
+            }
+            Size(size) => (codes::RECIPE_KEY, format!("in built-in models it is `model.config.{size}`")),
             Nothing { instead, nearest } => (codes::NOT_SUPPORTED, format!("remove it: {instead}; {nearest}")),
         });
     }
@@ -185,7 +370,7 @@ fn outside(name: &str, recipe: &[Key]) -> Option<(Code, String)> {
 
 /// What a key is called elsewhere, given its path.
 pub fn other_names(path: &str) -> impl Iterator<Item = &'static str> {
-    let of_key = WORDS.iter().filter(move |(_, meant)| matches!(meant, Other(key) if *key == path));
+    let of_key = WORDS.iter().filter(move |(_, meant)| matches!(meant, Other(key) | As(key, _) if *key == path));
     of_key.flat_map(|(names, _)| names.iter().copied())
 }
 
@@ -223,7 +408,7 @@ mod tests {
     fn other_keys_are_keys_of_recipes_and_words_stand_once() {
         let mut seen = Vec::new();
         for (words, meant) in WORDS {
-            if let Other(path) = meant {
+            if let Other(path) | As(path, _) = meant {
                 let name = path.rsplit('.').next().unwrap_or(path);
                 assert!(
                     paths(name, &crate::extension::keys(&crate::testing::Known, None)).contains(&(*path).to_owned()),
@@ -251,6 +436,11 @@ mod tests {
         assert!(
             help("dropout").contains("model.config") && help("gradient_accumulation_steps").contains("`accumulate`")
         );
+        assert_eq!(
+            help("min-lr"),
+            "did you mean `schedule.floor`, which is a share of the peak? `halite help schedule.floor` describes it"
+        );
+        assert_eq!(help("num_layers"), "in built-in models it is `model.config.layers`");
         assert_eq!(hint("wobble", &crate::testing::Known), None);
     }
 }
