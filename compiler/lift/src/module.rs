@@ -5,7 +5,7 @@ use crate::arrays::{Arrays, types};
 use crate::lifted::Lifted;
 use crate::location;
 use crate::opaque::{self, Opaque};
-use crate::ops;
+use crate::ops::{self, loops::rounds};
 use crate::parameters;
 use crate::ranks::Ranks;
 use crate::site::Site;
@@ -40,14 +40,22 @@ fn broken(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(codes::SHAPE, message)
 }
 
-/// The computations that the entry reaches by calls and fusions, callees first, the entry last.
+/// The computations that the entry reaches by calls, fusions and loops that are counted, callees first, the entry last.
 fn followed(graph: &Graph, entry: usize) -> Vec<usize> {
     let mut reached = vec![false; entry + 1];
     reached[entry] = true;
     for number in (0..=entry).rev() {
-        let calls = graph.computations()[number].range().filter(|_| reached[number]);
-        for at in calls.filter(|&at| matches!(graph.opcode(at), "call" | "fusion")).collect::<Vec<_>>() {
-            graph.callees(at).iter().flatten().for_each(|&callee| reached[callee] = true);
+        if !reached[number] {
+            continue;
+        }
+        for at in graph.computations()[number].range() {
+            match graph.opcode(at) {
+                "call" | "fusion" => graph.callees(at).iter().flatten().for_each(|&callee| reached[callee] = true),
+                "while" if rounds(graph, at).is_some() => {
+                    graph.callee(at, 0).iter().for_each(|&body| reached[body] = true)
+                }
+                _ => {}
+            }
         }
     }
     (0..=entry).filter(|&number| reached[number]).collect()

@@ -3,7 +3,9 @@
 mod collective;
 mod contraction;
 mod elementwise;
+mod extremes;
 mod indexing;
+pub(crate) mod loops;
 mod movement;
 mod source;
 mod structure;
@@ -16,10 +18,12 @@ use halite_ir::Values;
 pub(crate) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let families = [
         structure::lifted,
+        loops::lifted,
         elementwise::lifted,
         movement::lifted,
         source::lifted,
         contraction::lifted,
+        extremes::lifted,
         windows::lifted,
         indexing::lifted,
         collective::lifted,

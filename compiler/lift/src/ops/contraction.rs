@@ -75,6 +75,6 @@ pub(super) fn reduced(
     site.emit(combine, &[reduced, init])
 }
 
-fn is_identity(site: &Site<'_, '_>, kind: Reduction, init: Value) -> bool {
+pub(super) fn is_identity(site: &Site<'_, '_>, kind: Reduction, init: Value) -> bool {
     site.constant(init).is_some_and(|constant| *constant.value == kind.identity(constant.value.dtype()))
 }
