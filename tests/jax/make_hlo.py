@@ -8,6 +8,8 @@
   backward and AdamW over a state that is donated.
 - `scan`: a scan over stacked weights with 32-bit types, whose trips are known.
 - `while`: a loop that ends when its value is small.
+- `extremes`: places of the largest and smallest elements, with ties; sums and extremes of all earlier elements and of windows.
+- `rounds`: loops that are counted, one within another.
 """
 
 import argparse
@@ -84,7 +86,30 @@ def while_():
         return hlo(halve, jax.ShapeDtypeStruct((4, 8), jnp.float32))
 
 
-FILES = {"llama_step": llama_step, "scan": scan, "while": while_}
+def extremes():
+    def found(x, n):
+        windows = partial(jax.lax.reduce_window, x)
+        return (
+            jnp.argmax(x, 0), jnp.argmin(x, 1), jnp.argmax(n, 1), jnp.argmin(n, 0),
+            jnp.cumsum(x, 0), jax.lax.cumsum(x, 1, reverse=True), jax.lax.cummax(x, 1), jax.lax.cummin(n, 0),
+            windows(0.0, jax.lax.add, (1, 3), (1, 2), ((0, 0), (1, 2))),
+            windows(-jnp.inf, jax.lax.max, (2, 1), (1, 1), ((0, 0), (0, 0))),
+        )
+
+    with jax.enable_x64(False):
+        shapes = (((6, 5), jnp.float32), ((4, 7), jnp.int32))
+        return hlo(found, *(jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in shapes))
+
+
+def rounds():
+    def within(at, x):
+        return jax.lax.fori_loop(0, 3, lambda inner, x: x * 0.5 + at + inner, x)
+
+    with jax.enable_x64(False):
+        return hlo(lambda x: jax.lax.fori_loop(2, 7, within, x), jax.ShapeDtypeStruct((4,), jnp.float32))
+
+
+FILES = {"llama_step": llama_step, "scan": scan, "while": while_, "extremes": extremes, "rounds": rounds}
 
 
 def main():

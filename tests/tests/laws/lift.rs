@@ -95,6 +95,36 @@ fn random_modules_are_lifted_to_the_same_meaning() {
     }
 }
 
+/// Programs that JAX wrote, as XLA runs them. Few numbers, so that there are ties.
+#[test]
+fn what_jax_wrote_is_lifted_to_what_xla_computes() {
+    for name in ["extremes", "rounds", "scan"] {
+        let file = format!("{}/jax/fixtures/{name}.hlo.pb", env!("CARGO_MANIFEST_DIR"));
+        let bytes = std::fs::read(file).expect("the fixture is there");
+        let hlo = CheckedHlo::new(decode(&bytes).expect("it is HLO")).expect("it is sound");
+        let lifted = lift(hlo.graph(), 1).expect("it is lifted");
+        assert!(lifted.unfollowed.is_empty(), "{name}: {:?}", lifted.unfollowed);
+        let entry = lifted.module.entry().expect("there is an entry");
+        let types = entry.params.iter().map(|param| entry.ty(param.value).clone());
+        let inputs = types.map(|ty| {
+            let numbers =
+                (0..ty.shape().num_elements()).map(|at| f64::from((at * at * 7 + 3 * at) as i32 % 5 - 2) / 4.0);
+            match ty.dtype().is_float() {
+                true => HostTensor::from_f64s(ty.dtype(), ty.shape().clone(), numbers),
+                false => {
+                    HostTensor::from_ints(ty.dtype(), ty.shape().clone(), numbers.map(|number| (number * 4.0) as i128))
+                }
+            }
+        });
+        let inputs: Vec<HostTensor> = inputs.collect();
+        let expected = xla::evaluate(&bytes, &inputs).expect("XLA runs it");
+        let found = run(&lifted.module, &Registry::default(), &[inputs]).expect("the interpreter runs it");
+        assert_eq!(found[0].len(), expected.len(), "{name}");
+        let units = apart(&found, &[expected]);
+        assert!(units < 16.0, "{name}: {units} units");
+    }
+}
+
 #[test]
 fn a_graph_that_breaks_off_is_refused() {
     let empty = Graph::new(halite_hlo::proto::HloModuleProto::default());
