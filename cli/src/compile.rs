@@ -12,6 +12,7 @@ use halite::dump::DumpFilter;
 use halite::roles::Roles;
 use halite_ir::LowerOptions;
 use halite_neuron::Generation;
+use halite_support::{Diagnostics, codes};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -92,13 +93,16 @@ impl Compile {
         if context.shows_progress() {
             text = format!("{} compiled in {} ms\n{}", source.name, elapsed.as_millis(), describe(&compiled.bundle));
             text.push_str(&describe_presumed(&compiled));
+            text.push_str(&describe_doubts(doubts(&compiled.warnings)));
             text.push_str(&describe_unproven(unproven(&compiled.warnings)));
         }
         text.push_str(&format!("wrote {place}\n"));
         let names: Vec<&str> = compiled.bundle.files.keys().map(String::as_str).collect();
         let statistics = &compiled.bundle.manifest.statistics;
-        let unproven = unproven(&compiled.warnings);
-        let mut json = json!({"bundle": place, "files": names, "statistics": statistics, "unproven": unproven});
+        let (unproven, doubts) = (unproven(&compiled.warnings), doubts(&compiled.warnings));
+        let mut json = json!({
+            "bundle": place, "files": names, "statistics": statistics, "unproven": unproven, "in_doubt": doubts,
+        });
         if self.explain {
             text.insert_str(0, &explain::explanation(&compiled.remarks));
             json["remarks"] = explain::json(&compiled.remarks);
@@ -131,6 +135,16 @@ fn describe_presumed(compiled: &Compiled) -> String {
         return String::new();
     }
     format!("presumed to be taken, no document lists them: {}\n", opcodes.join(", "))
+}
+
+/// How often the target may not take something.
+fn doubts(warnings: &Diagnostics) -> usize {
+    warnings.iter().filter(|warning| warning.code().id == codes::DOUBTFUL.id).count()
+}
+
+/// That rules of the target are in doubt, which warnings above say more of.
+fn describe_doubts(count: usize) -> String {
+    if count == 0 { String::new() } else { format!("legal, but in doubt: {}, see above\n", counted(count, "finding")) }
 }
 
 /// That something is not proven, which warnings above say more of.

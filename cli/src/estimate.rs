@@ -30,6 +30,7 @@ pub(super) fn fits(manifest: &Manifest) -> String {
 pub(super) fn word(verdict: FitVerdict) -> &'static str {
     match verdict {
         FitVerdict::Fits => "yes",
+        FitVerdict::FitsWithFlag => "with a flag",
         FitVerdict::MayNotFit => "perhaps not",
         FitVerdict::DoesNotFit => "no",
     }
@@ -41,8 +42,12 @@ fn verdict(estimate: &Estimate) -> String {
     let word = word(fit.verdict());
     let memory = (bytes(estimate.memory.total()), bytes(fit.memory_limit));
     let instructions = (short(estimate.instructions.total()), short(fit.instruction_limit));
+    let raised = match fit.instructions == FitVerdict::Fits || fit.raised_limit == fit.instruction_limit {
+        true => String::new(),
+        false => format!(", or {} with a flag", short(fit.raised_limit)),
+    };
     format!(
-        "{word}: about {} of the {} of a core, {} of the {} instructions of a module",
+        "{word}: about {} of the {} of a core, {} of the {} instructions of a module{raised}",
         memory.0, memory.1, instructions.0, instructions.1
     )
 }

@@ -150,7 +150,7 @@ fn hlo_of_one_rank_is_held_to_its_shardings() {
         (code, &json["legal"], &json["replicas"]["findings"][0]["remedy"]),
         (Some(1), &true.into(), &"leave the sum out".into())
     );
-    let (code, text, warned) = check("scan.hlo.pb", &[]);
+    let (code, text, warned) = check("while.hlo.pb", &[]);
     assert!(code == Some(0) && text.contains("not followed: while (1)"), "{text}");
     assert!(warned.contains("does not say how it is sharded"), "{warned}");
     let (code, _, text) = check("mesh_whole.hlo.pb", &[]);

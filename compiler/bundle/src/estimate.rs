@@ -203,8 +203,10 @@ pub struct Fit {
     pub memory_limit: u64,
     /// Whether the compiler takes that many instructions.
     pub instructions: FitVerdict,
-    /// Instructions that the compiler takes in one module.
+    /// Instructions that the compiler takes in one module, with the flags that it is given.
     pub instruction_limit: u64,
+    /// Instructions that it takes with a flag that raises the limit, as far as that is known.
+    pub raised_limit: u64,
 }
 
 impl Fit {
@@ -220,6 +222,8 @@ impl Fit {
 pub enum FitVerdict {
     /// Even if the estimate is low.
     Fits,
+    /// With a flag of the compiler that raises a limit.
+    FitsWithFlag,
     /// It depends on how far the estimate is off.
     MayNotFit,
     /// Not even if the estimate is high.
@@ -231,6 +235,7 @@ impl FitVerdict {
     pub fn name(self) -> &'static str {
         match self {
             FitVerdict::Fits => "fits",
+            FitVerdict::FitsWithFlag => "fits with a flag",
             FitVerdict::MayNotFit => "may not fit",
             FitVerdict::DoesNotFit => "does not fit",
         }

@@ -104,7 +104,6 @@ impl Session {
             kernels: self.kernels.entries(),
             rounds_by_switch: target.is_some_and(Target::rounds_by_switch),
             calls: recipe.zip(target).map(|(recipe, target)| recipe.calls(target.calls())).unwrap_or_default(),
-            drops_unread_inputs: target.is_some_and(Target::drops_unread_inputs),
             divides_inexactly: target.is_some_and(Target::divides_inexactly),
             ranks: target.and_then(Target::ranks),
             bucket_bytes: recipe.zip(target).and_then(|(recipe, target)| target.bucket_bytes(recipe)),

@@ -12,8 +12,6 @@ pub struct TargetView<'a> {
     pub rounds_by_switch: bool,
     /// What becomes of calls of the model's functions.
     pub calls: Calls,
-    /// Whether parameters of the entry that nothing reads are dropped.
-    pub drops_unread_inputs: bool,
     /// Whether it divides whole numbers inexactly, but by powers of two.
     pub divides_inexactly: bool,
     /// How ranks that run a program together know their numbers; `None` where programs are those of one rank.

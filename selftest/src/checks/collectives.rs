@@ -11,7 +11,7 @@ const WORLDS: [usize; 3] = [2, 8, 32];
 /// Elements that each rank has of the whole.
 const SHARD: usize = 4;
 
-/// A collective on `f32`; `N` elements on each rank, all ranks in one group `G`, pairs of a ring `R`.
+/// A collective on `f32`; `N` elements on each rank, all ranks in one group `G`, that in reverse `V`, pairs of a ring `R`.
 struct Collective {
     name: &'static str,
     body: &'static str,
@@ -21,7 +21,7 @@ struct Collective {
     sums: fn(usize) -> usize,
 }
 
-const ALL: [Collective; 6] = [
+const ALL: [Collective; 7] = [
     Collective {
         name: "all-reduce",
         body: "all_reduce %x {kind = sum, groups = G}",
@@ -37,6 +37,13 @@ const ALL: [Collective; 6] = [
     Collective {
         name: "all-gather",
         body: "all_gather %x {dim = 0, groups = G}",
+        size: |ranks| ranks * ranks * SHARD,
+        sums: |_| 0,
+    },
+    // The same ranks in another order, in the process of the one before: a runtime that keeps groups by who is in them confuses the two.
+    Collective {
+        name: "all-gather-reversed",
+        body: "all_gather %x {dim = 0, groups = V}",
         size: |ranks| ranks * ranks * SHARD,
         sums: |_| 0,
     },
@@ -103,7 +110,9 @@ impl Check for Collectives {
 fn case(bench: &Bench, collective: &Collective, ranks: usize) -> Result<Case> {
     let numbers: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
     let next: Vec<String> = (0..ranks).map(|rank| ((rank + 1) % ranks).to_string()).collect();
+    let reversed: Vec<String> = numbers.iter().rev().cloned().collect();
     let body = collective.body.replace('G', &format!("[[{}]]", numbers.join(", ")));
+    let body = body.replace('V', &format!("[[{}]]", reversed.join(", ")));
     let body = body.replace('R', &format!("[{}] x [{}]", numbers.join(", "), next.join(", ")));
     let (size, result) = (ranks * SHARD, (collective.size)(ranks));
     let text = format!(

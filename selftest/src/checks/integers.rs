@@ -100,6 +100,12 @@ const QUESTIONS: &[Question] = &[
         result: "s32",
     },
     Question {
+        label: "quotients by a number that is no power of two",
+        facts: &["rules/integer-division"],
+        body: "%a = and %x, %low : u32[N]\n  %r = divide %a, %byte : u32[N]",
+        result: "u32",
+    },
+    Question {
         label: "words that are compared",
         facts: &[],
         body: "%r = compare %x, %y {direction = LT} : pred[N]",
@@ -159,6 +165,12 @@ impl Check for Integers {
             Told::opcode("shift-left"),
             words("integer-words", "unsigned"),
             words("signed-words", "signed"),
+            Told::new(
+                "rules/integer-division",
+                "quotients of whole numbers by 255 are exact",
+                "rules.toml: `integer-division` goes where other divisors are exact, too",
+                "rules.toml: what `integer-division` says was seen again; programs compare with multiples instead",
+            ),
             Told::new(
                 "integers/below-2^24",
                 "sums and products that stay below 2^24 are exact",

@@ -2,7 +2,7 @@
 
 use crate::tables::{CoreGroups, Hardware};
 use crate::{Generation, Tables};
-use halite_bundle::estimate::{Estimate, FitVerdict, MemoryByKind};
+use halite_bundle::estimate::{Estimate, Fit, FitVerdict, MemoryByKind};
 use halite_bundle::{Manifest, ModuleRole};
 use halite_recipe::{MeshAxis, Recipe};
 use halite_support::units::bytes;
@@ -47,7 +47,11 @@ impl Advice<'_> {
         let Some(fit) = self.estimate.fit else { return Diagnostic::bug("advice on a module that was not compared") };
         let (memory, instructions) = (fit.memory != FitVerdict::Fits, fit.instructions != FitVerdict::Fits);
         let verdict = fit.verdict().name();
-        let (needs, takes) = (short(self.estimate.instructions.total()), short(fit.instruction_limit));
+        let needs = short(self.estimate.instructions.total());
+        let takes = match fit.raised_limit > fit.instruction_limit {
+            true => format!("{}, or {} with a flag", short(fit.instruction_limit), short(fit.raised_limit)),
+            false => short(fit.instruction_limit),
+        };
         let headline = if memory {
             let (needs, has) = (bytes(self.estimate.memory.total()), bytes(fit.memory_limit));
             let target = &self.manifest.recipe.target;
@@ -76,6 +80,7 @@ impl Advice<'_> {
                 warning.note("this is the step of one core whole: a layout is compiled that states `parallel.data`");
         }
         let mut measures = if memory { self.measures(fit.memory_limit) } else { self.fewer_instructions() };
+        measures.extend(raise(fit));
         measures.sort_by_key(|measure| std::cmp::Reverse(measure.saves));
         let texts: Vec<String> = measures.into_iter().map(|measure| measure.text).collect();
         warning.help(texts.join("; "))
@@ -210,6 +215,15 @@ impl Advice<'_> {
             text: format!("`precision = \"bf16-sr\"` stores the state in half: {} less", bytes(stored / 2)),
         })
     }
+}
+
+/// Where it is only instructions and a flag is enough, that is what helps most.
+fn raise(fit: Fit) -> Option<Measure> {
+    let text = format!(
+        "`--internal-max-instruction-limit={}` in `neuron.flags` has the compiler take them: it then takes longer and more memory",
+        fit.raised_limit
+    );
+    (fit.verdict() == FitVerdict::FitsWithFlag).then_some(Measure { saves: u64::MAX, text })
 }
 
 /// The smallest number of cores that work together and are at least so many.

@@ -7,13 +7,15 @@ use halite_target::estimate::InstructionCosts;
 /// How far the estimate of temporaries may be off, as a part of it.
 pub const MEMORY_MARGIN: f64 = 0.25;
 
-/// Compares an estimate with logical cores that join so many physical ones.
+/// Compares an estimate with logical cores that join so many physical ones, and with the instructions that the flags of a compiler take, if
+/// they say so.
 pub fn fit(
     estimate: &Estimate,
     hardware: &Hardware,
     limits: &Limits,
     costs: &InstructionCosts,
     logical_core: u32,
+    stated_instructions: Option<u64>,
 ) -> Fit {
     let memory_limit =
         hardware.core_memory.saturating_mul(u64::from(logical_core)).saturating_sub(limits.model_overhead);
@@ -21,11 +23,19 @@ pub fn fit(
     let known = memory.total().saturating_sub(memory.temporaries) as f64;
     let with = |factor: f64| known + memory.temporaries as f64 * factor;
     let instructions = estimate.instructions.total() as f64;
+    let instruction_limit = stated_instructions.unwrap_or(limits.instructions);
+    let raised_limit = instruction_limit.max(limits.raised_instructions);
+    let within = |limit| verdict(instructions / costs.factor, instructions * costs.factor, limit);
     Fit {
         memory: verdict(with(1.0 - MEMORY_MARGIN), with(1.0 + MEMORY_MARGIN), memory_limit),
         memory_limit,
-        instructions: verdict(instructions / costs.factor, instructions * costs.factor, limits.instructions),
-        instruction_limit: limits.instructions,
+        instructions: match (within(instruction_limit), within(raised_limit)) {
+            (FitVerdict::Fits, _) => FitVerdict::Fits,
+            (_, FitVerdict::Fits) => FitVerdict::FitsWithFlag,
+            (_, raised) => raised,
+        },
+        instruction_limit,
+        raised_limit,
     }
 }
 

@@ -6,37 +6,44 @@ use halite_bundle::estimate::{Estimate, Fit, MemoryKind};
 use halite_hlo::graph::Graph;
 use halite_support::Result;
 use halite_target::estimate::{Analysis, Backend, Order, Question, analyze};
+use std::str::FromStr;
 
 /// `neuronx-cc`. Nothing of this is documented: it is what its hardware suggests, whose engines take narrow floats as they
 /// are, and that a compiler for little memory keeps to an order in which values live shortly.
 pub const NEURONX_CC: Backend =
     Backend { order: Order::Program, widens: false, recomputes: false, keeps_calls: false, borrows_results: false };
 
-/// The flag of `neuronx-cc` that joins physical cores, as manifests spell it.
+/// The flags of `neuronx-cc` that join physical cores and that raise the limit of instructions, as manifests spell them.
 const LOGICAL_CORE: &str = "--logical-nc-config=";
+const INSTRUCTION_LIMIT: &str = "--internal-max-instruction-limit=";
 
-/// What a module needs on a logical core of a generation that joins so many physical ones, with what its parameters hold where
-/// that is known, compared with what there is.
+/// What a module needs on a logical core of a generation, with what its parameters hold where that is known, compared with what there is by
+/// the flags of a manifest.
 ///
 /// # Errors
 /// When the module is malformed.
-pub fn of_hlo(hlo: &Graph, generation: Generation, logical_core: u32, arguments: &[MemoryKind]) -> Result<Analysis> {
+pub fn of_hlo(hlo: &Graph, generation: Generation, flags: &[String], arguments: &[MemoryKind]) -> Result<Analysis> {
     let costs = Tables::builtin().costs(generation);
     let mut analysis = analyze(hlo, Question { backend: NEURONX_CC, arguments, costs })?;
-    analysis.estimate.fit = compared(&analysis.estimate, generation, logical_core);
+    analysis.estimate.fit = compared(&analysis.estimate, generation, flags);
     Ok(analysis)
 }
 
-/// An estimate, compared with what a logical core has that joins so many physical ones; `None` where that is not known.
-pub(crate) fn compared(estimate: &Estimate, generation: Generation, logical_core: u32) -> Option<Fit> {
+/// An estimate, compared with what there is by the flags of a manifest; `None` where that is not known.
+pub(crate) fn compared(estimate: &Estimate, generation: Generation, flags: &[String]) -> Option<Fit> {
     let tables = Tables::builtin();
     let (hardware, limits) = (tables.hardware(generation)?, tables.limits(generation)?);
-    Some(fit(estimate, hardware, limits, tables.costs(generation)?, logical_core))
+    let instructions = stated(flags, INSTRUCTION_LIMIT);
+    Some(fit(estimate, hardware, limits, tables.costs(generation)?, logical_core(generation, flags), instructions))
 }
 
 /// How many physical cores one logical core joins, by the flags of a manifest or by default.
 pub fn logical_core(generation: Generation, flags: &[String]) -> u32 {
-    let stated = flags.iter().find_map(|flag| flag.strip_prefix(LOGICAL_CORE)?.parse().ok());
     let sizes = Tables::builtin().hardware(generation).map_or(&[][..], |hardware| &hardware.logical_core_sizes);
-    stated.or(sizes.first().copied()).unwrap_or(1)
+    stated(flags, LOGICAL_CORE).or(sizes.first().copied()).unwrap_or(1)
+}
+
+/// The number that a flag states.
+fn stated<T: FromStr>(flags: &[String], flag: &str) -> Option<T> {
+    flags.iter().find_map(|given| given.strip_prefix(flag)?.parse().ok())
 }

@@ -34,12 +34,12 @@ impl Target for NeuronTarget {
         arguments: &[MemoryKind],
     ) -> Result<Analysis> {
         let generation = named(variant)?;
-        of_hlo(hlo, generation, logical_core(generation, flags), arguments)
+        of_hlo(hlo, generation, flags, arguments)
     }
 
     fn fit(&self, estimate: &Estimate, variant: &TargetName, flags: &[String]) -> Option<Fit> {
         let generation = Generation::named(variant)?;
-        compared(estimate, generation, logical_core(generation, flags))
+        compared(estimate, generation, flags)
     }
 
     fn section(&self) -> Option<&'static Section> {
@@ -51,10 +51,6 @@ impl Target for NeuronTarget {
     }
 
     fn rounds_by_switch(&self) -> bool {
-        true
-    }
-
-    fn drops_unread_inputs(&self) -> bool {
         true
     }
 

@@ -278,29 +278,33 @@ fn malformed_modules_are_refused() {
 
 #[test]
 fn verdicts_allow_for_how_far_estimates_may_be_off() {
-    use halite_bundle::estimate::FitVerdict::{DoesNotFit, Fits, MayNotFit};
+    use halite_bundle::estimate::FitVerdict::{DoesNotFit, Fits, FitsWithFlag, MayNotFit};
     let tables = Tables::builtin();
     let target = Generation::Trn1;
     let (hardware, limits) = (tables.hardware(target).unwrap(), tables.limits(target).unwrap());
     let room = hardware.core_memory - limits.model_overhead;
     let memory = |known: u64, temporaries: u64| {
         let memory = MemoryEstimate { arguments: known, temporaries, ..MemoryEstimate::default() };
-        fit(&Estimate { memory, ..Estimate::default() }, hardware, limits, costs(), 1)
+        fit(&Estimate { memory, ..Estimate::default() }, hardware, limits, costs(), 1, None)
     };
     assert_eq!(memory(room, 0).memory, Fits);
     assert_eq!(memory(room + 1, 0).memory, DoesNotFit);
     assert_eq!(memory(0, room / 5 * 4).memory, Fits);
     assert_eq!(memory(0, room).memory, MayNotFit);
     assert_eq!(memory(0, room / 2 * 3).memory, DoesNotFit);
-    let wide = fit(&memory_estimate(room * 2), hardware, limits, costs(), 2);
+    let wide = fit(&memory_estimate(room * 2), hardware, limits, costs(), 2, None);
     assert_eq!((wide.memory, wide.memory_limit), (Fits, 2 * hardware.core_memory - limits.model_overhead));
-    let instructions = |matmul: u64| {
+    let instructions = |matmul: u64, stated: Option<u64>| {
         let instructions = InstructionEstimate { matmul, ..InstructionEstimate::default() };
-        fit(&Estimate { instructions, ..Estimate::default() }, hardware, limits, costs(), 1)
+        fit(&Estimate { instructions, ..Estimate::default() }, hardware, limits, costs(), 1, stated).verdict()
     };
-    assert_eq!(instructions(1_000_000).verdict(), Fits);
-    assert_eq!(instructions(5_000_000).verdict(), MayNotFit);
-    assert_eq!(instructions(16_000_000).verdict(), DoesNotFit);
+    assert_eq!(instructions(1_000_000, None), Fits);
+    assert_eq!(instructions(2_000_000, None), FitsWithFlag);
+    assert_eq!(instructions(2_000_000, Some(8_000_000)), Fits);
+    assert_eq!(instructions(6_000_000, None), FitsWithFlag);
+    assert_eq!(instructions(7_000_000, None), MayNotFit);
+    assert_eq!(instructions(7_000_000, Some(30_000_000)), Fits);
+    assert_eq!(instructions(61_000_000, None), DoesNotFit);
 }
 
 fn memory_estimate(arguments: u64) -> Estimate {

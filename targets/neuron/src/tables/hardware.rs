@@ -120,6 +120,8 @@ pub struct Limits {
     pub targets: Vec<Generation>,
     /// Instructions of the machine that the compiler accepts in one module.
     pub instructions: u64,
+    /// Instructions to which a flag of the compiler is known to have raised that.
+    pub raised_instructions: u64,
     /// Bytes of the result of one all-gather or operand of one reduce-scatter that are known to work.
     pub gathered_bytes: u64,
     /// Different lists of groups of ranks that one program may have.
