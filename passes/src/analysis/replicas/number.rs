@@ -72,7 +72,7 @@ impl Number {
             }
         }
         terms.retain(|term| term.factor != 0);
-        Some(Self::of(terms, self.ranks.zip(&other.ranks, i64::checked_add)?))
+        Some(Self::of(terms, self.ranks.plus(&other.ranks)?))
     }
 
     pub(super) fn minus(&self, other: &Self) -> Option<Self> {
@@ -82,7 +82,7 @@ impl Number {
     fn scaled(&self, by: i64) -> Option<Self> {
         let scaled = |term: &Term| Some(Term { factor: term.factor.checked_mul(by)?, ..*term });
         let terms: Option<Vec<Term>> = self.terms.iter().filter(|_| by != 0).map(scaled).collect();
-        Some(Self::of(terms?, self.ranks.map(|rank| rank.checked_mul(by))?))
+        Some(Self::of(terms?, self.ranks.scaled(by)?))
     }
 
     pub(super) fn times(&self, other: &Self) -> Option<Self> {
@@ -99,9 +99,8 @@ impl Number {
     /// The quotient and the remainder, where what ranks add carries nothing from one to the other.
     pub(super) fn divided(&self, other: &Self) -> Option<(Self, Self)> {
         if self.terms.is_empty() && other.terms.is_empty() {
-            let ranks =
-                (self.ranks.zip(&other.ranks, i64::checked_div)?, self.ranks.zip(&other.ranks, i64::checked_rem)?);
-            return Some((Self::of(Vec::new(), ranks.0), Self::of(Vec::new(), ranks.1)));
+            let (quotients, rests) = self.ranks.divided(&other.ranks)?;
+            return Some((Self::of(Vec::new(), quotients), Self::of(Vec::new(), rests)));
         }
         let by = other.as_constant().filter(|&by| by > 0)?;
         if !self.is_mixed_radix() {
@@ -125,9 +124,10 @@ impl Number {
         }
         let reach = |sum: i64, term: &Term| sum.checked_add(term.factor.checked_mul(term.size as i64 - 1)?);
         let reach = low.iter().try_fold(0, reach)?;
-        let ends = |rank: i64| (rank >= 0 && rank % by < by.checked_sub(reach)?).then_some(rank);
-        let ranks = self.ranks.map(ends)?;
-        let (quotients, rests) = (ranks.map(|rank| Some(rank / by))?, ranks.map(|rank| Some(rank % by))?);
+        let (quotients, rests) = self.ranks.divided(&PerRank::All(by))?;
+        if self.ranks.ends().0 < 0 || rests.ends().1 >= by.checked_sub(reach)? {
+            return None;
+        }
         Some((Self::of(high, quotients), Self::of(low, rests)))
     }
 

@@ -42,7 +42,7 @@ pub(super) fn number(mesh: &Mesh, function: &Function, inst: &Inst, args: &[Stat
         Op::DynamicSlice(_) => listed(function, inst, args)?,
         op => rank(mesh, op)?,
     };
-    let wraps = ty.dtype().is_unsigned_int() && number.ranks.distinct().iter().any(|&rank| rank < 0);
+    let wraps = ty.dtype().is_unsigned_int() && number.ranks.ends().0 < 0;
     (!wraps).then_some(number)
 }
 
@@ -62,9 +62,8 @@ fn listed(function: &Function, inst: &Inst, args: &[State]) -> Option<Number> {
 fn clamped(inst: &Inst, args: &[State], walk: usize) -> Option<Number> {
     let of = |at: usize| args[at].number.as_ref()?.as_constant();
     let (least, most) = (of(0)?, of(2)?);
-    let inside = |number: &&Rc<Number>| {
-        number.of_ranks().is_some_and(|all| all.distinct().iter().all(|rank| (least..=most).contains(rank)))
-    };
+    let inside =
+        |number: &&Rc<Number>| number.of_ranks().is_some_and(|all| least <= all.ends().0 && all.ends().1 <= most);
     if let Some(number) = args[1].number.as_ref().filter(inside) {
         return Some(Number::clone(number));
     }

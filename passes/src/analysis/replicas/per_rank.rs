@@ -1,6 +1,7 @@
 //! A number for each rank.
 
 use halite_tensor::{AtomId, Mesh};
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// A number for each rank.
@@ -8,14 +9,111 @@ use std::rc::Rc;
 pub(super) enum PerRank {
     /// The same for all.
     All(i64),
+    /// A sum of coordinates: what places along axes are, on any number of ranks.
+    Sum(Coordinates),
     /// Others for some: on a mesh of thousands of ranks this costs, and few values are so.
     Each(Rc<[i64]>),
+}
+
+/// A constant and coordinates along some atoms, each by a factor.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Coordinates {
+    first: i64,
+    /// At least one, of factors other than 0, in the order of atoms.
+    steps: SmallVec<[Step; 2]>,
+    ranks: usize,
+}
+
+/// The coordinate of a rank along an atom, times a factor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Step {
+    atom: AtomId,
+    /// Those of the atom.
+    stride: usize,
+    size: usize,
+    factor: i64,
+}
+
+impl Step {
+    fn at(&self, rank: usize) -> i64 {
+        (rank / self.stride % self.size) as i64 * self.factor
+    }
+
+    /// How far it reaches; `None` beyond what a number holds.
+    fn reach(&self) -> Option<i64> {
+        self.factor.checked_mul(i64::try_from(self.size).ok()? - 1)
+    }
+}
+
+impl Coordinates {
+    /// The sum, where no rank's is beyond what a number holds.
+    fn of(first: i64, mut steps: SmallVec<[Step; 2]>, ranks: usize) -> Option<PerRank> {
+        steps.retain(|step| step.factor != 0 && step.size > 1);
+        steps.sort_unstable_by_key(|step| step.atom);
+        if steps.is_empty() {
+            return Some(PerRank::All(first));
+        }
+        let found = Self { first, steps, ranks };
+        found.ends()?;
+        Some(PerRank::Sum(found))
+    }
+
+    /// The least and the most of all ranks.
+    fn ends(&self) -> Option<(i64, i64)> {
+        self.steps.iter().try_fold((self.first, self.first), |(least, most), step| {
+            let reach = step.reach()?;
+            Some((least.checked_add(reach.min(0))?, most.checked_add(reach.max(0))?))
+        })
+    }
+
+    fn at(&self, rank: usize) -> i64 {
+        self.steps.iter().fold(self.first, |sum, step| sum + step.at(rank))
+    }
+
+    fn plus(&self, other: &Self) -> Option<PerRank> {
+        let mut steps = self.steps.clone();
+        for step in &other.steps {
+            match steps.iter_mut().find(|own| own.atom == step.atom) {
+                Some(own) => own.factor = own.factor.checked_add(step.factor)?,
+                None => steps.push(*step),
+            }
+        }
+        Self::of(self.first.checked_add(other.first)?, steps, self.ranks)
+    }
+
+    fn scaled(&self, by: i64) -> Option<PerRank> {
+        let scaled = |step: &Step| Some(Step { factor: step.factor.checked_mul(by)?, ..*step });
+        let steps: Option<_> = self.steps.iter().map(scaled).collect();
+        Self::of(self.first.checked_mul(by)?, steps?, self.ranks)
+    }
+
+    /// The quotient and the remainder by a positive number, where no coordinate carries from one into the other.
+    fn divided(&self, by: i64) -> Option<(PerRank, PerRank)> {
+        if self.ends()?.0 < 0 || self.steps.iter().any(|step| step.factor < 0) {
+            return None;
+        }
+        let (high, low): (SmallVec<[Step; 2]>, SmallVec<[Step; 2]>) =
+            self.steps.iter().copied().partition(|step| step.factor % by == 0);
+        let reach = low.iter().try_fold(self.first % by, |sum, step| sum.checked_add(step.reach()?))?;
+        if reach >= by {
+            return None;
+        }
+        let high = high.into_iter().map(|step| Step { factor: step.factor / by, ..step }).collect();
+        Some((Self::of(self.first / by, high, self.ranks)?, Self::of(self.first % by, low, self.ranks)?))
+    }
 }
 
 impl PerRank {
     /// The number of the rank itself.
     pub(super) fn rank(mesh: &Mesh) -> Self {
-        Self::of((0..mesh.num_ranks() as i64).collect())
+        let step = |(atom, own): (AtomId, &halite_tensor::MeshAtom)| Step {
+            atom,
+            stride: own.stride,
+            size: own.size,
+            factor: own.stride as i64,
+        };
+        let sum = Coordinates::of(0, mesh.atoms().iter().enumerate().map(step).collect(), mesh.num_ranks());
+        sum.unwrap_or_else(|| Self::of((0..mesh.num_ranks() as i64).collect()))
     }
 
     fn of(ranks: Rc<[i64]>) -> Self {
@@ -34,15 +132,42 @@ impl PerRank {
     pub(super) fn at(&self, rank: usize) -> i64 {
         match self {
             Self::All(number) => *number,
+            Self::Sum(sum) => sum.at(rank),
             Self::Each(ranks) => ranks[rank],
         }
     }
 
-    /// What these numbers are, once where all have the same.
-    pub(super) fn distinct(&self) -> &[i64] {
+    /// The numbers of all ranks; where all have the same, that one.
+    fn listed(&self) -> Rc<[i64]> {
         match self {
-            Self::All(number) => std::slice::from_ref(number),
-            Self::Each(ranks) => ranks,
+            Self::All(number) => [*number].into(),
+            Self::Sum(sum) => (0..sum.ranks).map(|rank| sum.at(rank)).collect(),
+            Self::Each(ranks) => ranks.clone(),
+        }
+    }
+
+    /// The least and the most of all ranks.
+    pub(super) fn ends(&self) -> (i64, i64) {
+        match self {
+            Self::All(number) => (*number, *number),
+            Self::Sum(sum) => sum.ends().unwrap_or((i64::MIN, i64::MAX)),
+            Self::Each(ranks) => {
+                (ranks.iter().copied().min().unwrap_or(i64::MIN), ranks.iter().copied().max().unwrap_or(i64::MAX))
+            }
+        }
+    }
+
+    /// How many ranks have another number than 0.
+    pub(super) fn count_nonzero(&self, mesh: &Mesh) -> usize {
+        match self {
+            Self::All(number) => {
+                if *number == 0 {
+                    0
+                } else {
+                    mesh.num_ranks()
+                }
+            }
+            _ => self.listed().iter().filter(|&&rank| rank != 0).count(),
         }
     }
 
@@ -50,7 +175,7 @@ impl PerRank {
     pub(super) fn map(&self, f: impl Fn(i64) -> Option<i64>) -> Option<Self> {
         match self {
             Self::All(number) => f(*number).map(Self::All),
-            Self::Each(ranks) => ranks.iter().map(|&rank| f(rank)).collect::<Option<_>>().map(Self::of),
+            _ => self.listed().iter().map(|&rank| f(rank)).collect::<Option<_>>().map(Self::of),
         }
     }
 
@@ -59,15 +184,44 @@ impl PerRank {
         match (self, other) {
             (Self::All(x), _) => other.map(|y| f(*x, y)),
             (_, Self::All(y)) => self.map(|x| f(x, *y)),
-            (Self::Each(x), Self::Each(y)) => {
+            _ => {
+                let (x, y) = (self.listed(), other.listed());
                 x.iter().zip(y.iter()).map(|(&x, &y)| f(x, y)).collect::<Option<_>>().map(Self::of)
             }
         }
     }
 
+    pub(super) fn plus(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Sum(x), Self::Sum(y)) => x.plus(y),
+            (Self::Sum(sum), Self::All(by)) | (Self::All(by), Self::Sum(sum)) => {
+                Coordinates::of(sum.first.checked_add(*by)?, sum.steps.clone(), sum.ranks)
+            }
+            _ => self.zip(other, i64::checked_add),
+        }
+    }
+
+    pub(super) fn scaled(&self, by: i64) -> Option<Self> {
+        if let Self::Sum(sum) = self { sum.scaled(by) } else { self.map(|rank| rank.checked_mul(by)) }
+    }
+
+    /// The quotients and the remainders.
+    pub(super) fn divided(&self, other: &Self) -> Option<(Self, Self)> {
+        if let (Self::Sum(sum), Some(by @ 1..)) = (self, other.same())
+            && let Some(parts) = sum.divided(by)
+        {
+            return Some(parts);
+        }
+        Some((self.zip(other, i64::checked_div)?, self.zip(other, i64::checked_rem)?))
+    }
+
     /// Along which atoms it counts, and by how much; `None` where it is no sum over these.
     pub(super) fn steps(&self, mesh: &Mesh) -> Option<Vec<(AtomId, i64)>> {
-        let Self::Each(ranks) = self else { return Some(Vec::new()) };
+        let ranks = match self {
+            Self::All(_) => return Some(Vec::new()),
+            Self::Sum(sum) => return Some(sum.steps.iter().map(|step| (step.atom, step.factor)).collect()),
+            Self::Each(ranks) => ranks,
+        };
         let first = *ranks.first()?;
         let step = |atom: AtomId| (atom, ranks[mesh.atoms()[atom].stride].wrapping_sub(first));
         let steps: Vec<_> = (0..mesh.atoms().len()).map(step).filter(|step| step.1 != 0).collect();
@@ -82,7 +236,11 @@ impl PerRank {
 
     /// The atoms along which ranks have other numbers.
     pub(super) fn varies(&self, mesh: &Mesh) -> Vec<AtomId> {
-        let Self::Each(ranks) = self else { return Vec::new() };
+        let ranks = match self {
+            Self::All(_) => return Vec::new(),
+            Self::Sum(sum) => return sum.steps.iter().map(|step| step.atom).collect(),
+            Self::Each(ranks) => ranks,
+        };
         let differs = |&atom: &AtomId| {
             (0..mesh.num_ranks()).any(|rank| {
                 let lead = rank - mesh.coordinate(atom, rank) * mesh.atoms()[atom].stride;
@@ -90,5 +248,50 @@ impl PerRank {
             })
         };
         (0..mesh.atoms().len()).filter(differs).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same numbers, one for each rank.
+    fn each(number: &PerRank, mesh: &Mesh) -> Vec<i64> {
+        (0..mesh.num_ranks()).map(|rank| number.at(rank)).collect()
+    }
+
+    #[test]
+    fn sums_of_coordinates_are_what_tables_are() {
+        let mesh = Mesh::new([("data", 6), ("tensor", 4)]).unwrap();
+        let rank = PerRank::rank(&mesh);
+        let table = PerRank::of((0..24).collect());
+        assert_eq!(each(&rank, &mesh), each(&table, &mesh));
+        let five = PerRank::All(5);
+        let makes: [&dyn Fn(&PerRank) -> Option<PerRank>; 7] = [
+            &|rank| Some(rank.divided(&PerRank::All(4))?.0),
+            &|rank| Some(rank.divided(&PerRank::All(4))?.1),
+            &|rank| Some(rank.divided(&PerRank::All(3))?.1),
+            &|rank| rank.divided(&PerRank::All(4))?.0.scaled(-7)?.plus(&rank.divided(&PerRank::All(4))?.1),
+            &|rank| rank.plus(&five)?.divided(&PerRank::All(4)).map(|parts| parts.0),
+            &|rank| rank.scaled(-1)?.plus(rank),
+            &|rank| rank.scaled(i64::MAX / 8),
+        ];
+        for (at, make) in makes.iter().enumerate() {
+            let (sum, expected) = (make(&rank), make(&table));
+            let all = |number: &Option<PerRank>| number.as_ref().map(|number| each(number, &mesh));
+            assert_eq!(all(&sum), all(&expected), "{at}");
+            let steps = |number: &Option<PerRank>| {
+                number.as_ref().map(|number| (number.steps(&mesh), number.varies(&mesh), number.ends()))
+            };
+            assert_eq!(steps(&sum), steps(&expected), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_million_ranks_are_no_table() {
+        let mesh = Mesh::new([("data", 250_000), ("tensor", 4)]).unwrap();
+        let place = PerRank::rank(&mesh).divided(&PerRank::All(4)).unwrap().0.scaled(1024).unwrap();
+        assert!(matches!(place, PerRank::Sum(_)), "{place:?}");
+        assert_eq!((place.at(999_999), place.ends()), (249_999 * 1024, (0, 249_999 * 1024)));
     }
 }

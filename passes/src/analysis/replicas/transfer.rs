@@ -351,6 +351,5 @@ impl Transfer<'_> {
 fn leads(mesh: &Mesh, ranks: &PerRank, varies: &[AtomId]) -> Option<AtomId> {
     let &[atom] = varies else { return None };
     let size = mesh.atoms()[atom].size;
-    let held = ranks.distinct().iter().filter(|&&rank| rank != 0).count();
-    (held * size == mesh.num_ranks()).then_some(atom)
+    (ranks.count_nonzero(mesh) * size == mesh.num_ranks()).then_some(atom)
 }
