@@ -267,8 +267,8 @@ mod tests {
         let table = PerRank::of((0..24).collect());
         assert_eq!(each(&rank, &mesh), each(&table, &mesh));
         let five = PerRank::All(5);
-        type Make = dyn Fn(&PerRank) -> Option<PerRank>;
-        let makes: [&Make; 7] = [
+        type Make<'a> = dyn Fn(&PerRank) -> Option<PerRank> + 'a;
+        let makes: [&Make<'_>; 7] = [
             &|rank| Some(rank.divided(&PerRank::All(4))?.0),
             &|rank| Some(rank.divided(&PerRank::All(4))?.1),
             &|rank| Some(rank.divided(&PerRank::All(3))?.1),
