@@ -25,7 +25,7 @@ pub use framework::registry::PassRegistry;
 pub use framework::remark::Remark;
 pub use framework::report::PassReport;
 pub use framework::runner::{Dump, DumpPoint, Runner, RunnerOptions};
-pub use framework::target::{RankSource, TargetView};
+pub use framework::target::{RankSource, TargetView, UnreadInputs};
 pub use framework::watch::{Progress, Watch};
 pub use recognize::rewrite::Fusion;
 pub use transform::auto_cast::resolve;

@@ -7,7 +7,7 @@ use crate::source::{self, ModelInput, Source};
 use halite_bundle::ModuleRole;
 use halite_ir::Registry;
 use halite_passes::update::{ScheduleShape, UpdateRule};
-use halite_passes::{DialectRegistry, Findings, MadeBy, PassCx, PassRegistry, Pipeline, TargetView};
+use halite_passes::{DialectRegistry, Findings, MadeBy, PassCx, PassRegistry, Pipeline, TargetView, UnreadInputs};
 use halite_recipe::{Precision, Recipe};
 use halite_support::{Diagnostic, Diagnostics, FileId, Name, SourceMap};
 use halite_target::{Target, Targets, Vocabulary};
@@ -104,6 +104,10 @@ impl Session {
             kernels: self.kernels.entries(),
             rounds_by_switch: target.is_some_and(Target::rounds_by_switch),
             calls: recipe.zip(target).map(|(recipe, target)| recipe.calls(target.calls())).unwrap_or_default(),
+            unread_inputs: match target.is_some_and(Target::drops_unread_inputs) {
+                true => UnreadInputs::Go,
+                false => UnreadInputs::Stay,
+            },
             divides_inexactly: target.is_some_and(Target::divides_inexactly),
             ranks: target.and_then(Target::ranks),
             bucket_bytes: recipe.zip(target).and_then(|(recipe, target)| target.bucket_bytes(recipe)),

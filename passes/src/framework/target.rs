@@ -12,6 +12,8 @@ pub struct TargetView<'a> {
     pub rounds_by_switch: bool,
     /// What becomes of calls of the model's functions.
     pub calls: Calls,
+    /// Which parameters of the entry that nothing reads are dropped.
+    pub unread_inputs: UnreadInputs,
     /// Whether it divides whole numbers inexactly, but by powers of two.
     pub divides_inexactly: bool,
     /// How ranks that run a program together know their numbers; `None` where programs are those of one rank.
@@ -27,4 +29,16 @@ pub enum RankSource {
     Instruction,
     /// It is told, as an input of the step.
     Input,
+}
+
+/// Which parameters of a program's entry are dropped that nothing reads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum UnreadInputs {
+    /// None: all programs of a bundle take what the model takes.
+    #[default]
+    Stay,
+    /// Data of one step, such as the labels of a program that has no loss. What holds a declared value is fed and held to it.
+    FedGo,
+    /// All.
+    Go,
 }

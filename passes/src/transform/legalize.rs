@@ -41,7 +41,7 @@ impl Pass for Legalize {
                 .or_at(module.locs.span(left.loc), "still here")
                 .help("run `expand-composites` before `legalize`"));
         }
-        unread::drop_unread_inputs(module, cx.registry)?;
+        unread::drop_unread_inputs(module, cx.registry, cx.target.unread_inputs)?;
         if cx.target.divides_inexactly {
             division::divide_by_comparison(module, cx.registry)?;
         }

@@ -55,6 +55,11 @@ pub trait Target: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether parameters that nothing reads are left out of programs.
+    fn drops_unread_inputs(&self) -> bool {
+        false
+    }
+
     /// Whether its hardware divides whole numbers inexactly, but by powers of two.
     fn divides_inexactly(&self) -> bool {
         false

@@ -54,6 +54,10 @@ impl Target for NeuronTarget {
         true
     }
 
+    fn drops_unread_inputs(&self) -> bool {
+        true
+    }
+
     /// Seen with SDK 2.32 on trn1: what goes through a reciprocal in `f32` was one less than right. Rule `integer-division`.
     fn divides_inexactly(&self) -> bool {
         true

@@ -47,13 +47,6 @@ fn number(module: &Module, results: &[HostTensor], name: &str) -> f64 {
     results[at.expect("a step returns it")].f64s()[0]
 }
 
-/// Of inputs of the whole program those that the program of a rank has still: what nothing reads, such as a mask that is known, it has not.
-fn read(whole: &Module, local: &Module, inputs: &[HostTensor]) -> Vec<HostTensor> {
-    let params = entry(whole).params.iter().zip(inputs);
-    let has = |name: &str| entry(local).params.iter().any(|param| &*param.name == name);
-    params.filter(|(param, _)| has(&param.name)).map(|(_, input)| input.clone()).collect()
-}
-
 fn told(error: Diagnostic) -> String {
     error.to_string()
 }
@@ -71,7 +64,7 @@ fn check(case: &Case) -> std::result::Result<(), String> {
     let mut ranks = alone.clone();
     for update in 0..updates() {
         let expected = loaded.alone(&whole, &alone).map_err(told)?;
-        let found = run(&read(&whole, &local, &ranks)).map_err(told)?;
+        let found = run(&ranks).map_err(told)?;
         for ((result, expected), found) in entry(&whole).results.iter().zip(&expected).zip(&found) {
             let far = difference(found, expected).relative();
             if far.is_nan() || far >= 1e-9 {

@@ -126,9 +126,9 @@ impl Packed<'_> {
         &self.buffers
     }
 
-    /// Whether a buffer is one of its parameters.
-    pub(super) fn takes(&self, buffer: &str) -> bool {
-        self.entry.inputs.iter().any(|port| port.name == buffer)
+    /// The names of its parameters.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.entry.inputs.iter().map(|port| port.name.as_str())
     }
 
     /// Notes what stays on the core while it runs, in bytes.

@@ -5,6 +5,7 @@ use halite_bundle::{Buffer, ModuleRole};
 use halite_recipe::Recipe;
 use halite_target::Target;
 use indexmap::IndexMap;
+use std::collections::HashSet;
 
 /// Adds to what each module of an update needs, and the evaluation between updates, the state of the bundle that others take: moments of the
 /// optimizer while gradients are added up.
@@ -15,7 +16,8 @@ pub(super) fn add_resident(packed: &mut [Packed<'_>], target: &dyn Target, recip
         state.extend(own.map(|buffer| (buffer.name.clone(), local_bytes(buffer))));
     }
     for module in packed.iter_mut().filter(|module| stays_beside(module)) {
-        let others = state.iter().filter(|(name, _)| !module.takes(name));
+        let own: HashSet<&str> = module.inputs().collect();
+        let others = state.iter().filter(|(name, _)| !own.contains(name.as_str()));
         let resident = others.map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
         module.set_resident(resident, target, recipe);
     }

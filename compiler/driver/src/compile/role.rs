@@ -5,9 +5,10 @@ use super::{CompileOptions, CompiledModule, PreparedModule, findings, for_role};
 use crate::dump::Dumper;
 use crate::roles::Role;
 use crate::session::Session;
+use halite_bundle::ModuleRole;
 use halite_hlo::CheckedHlo;
 use halite_ir::{KernelForm, Module, Phase, lower, lower_decompositions};
-use halite_passes::{Findings, PassReport, Pipeline, Runner};
+use halite_passes::{Findings, PassReport, Pipeline, Runner, UnreadInputs};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, SourceMap, check_cancelled, codes};
 
@@ -74,7 +75,11 @@ impl Session {
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
         let Unfinished { role, mut module, left, reports, findings, mut dumper } = unfinished;
-        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
+        let mut cx = self.pass_cx(Some(recipe), Some(&findings))?;
+        if role.name == ModuleRole::FORWARD && cx.target.unread_inputs == UnreadInputs::Stay {
+            // Labels are asked for by what has a loss.
+            cx.target.unread_inputs = UnreadInputs::FedGo;
+        }
         let mut runner = Runner::new(options.runner.clone()).after(&reports).with_dump(&mut dumper);
         let verified = runner.run(&left, &mut module, &cx)?;
         let reports = runner.reports().to_vec();

@@ -1,16 +1,22 @@
 //! Inputs that nothing reads.
 
+use crate::framework::target::UnreadInputs;
 use halite_ir::{Function, Module, Param, ParamRole, Registry, Rewriter};
 use halite_support::Result;
 
-/// Drops the parameters of the entry that neither an instruction nor a result names, and that are fed by name: a plain argument keeps its place.
+/// Drops those parameters of the entry that neither an instruction nor a result names.
 ///
 /// # Errors
 /// A bug when the entry cannot be copied.
-pub(super) fn drop_unread_inputs(module: &mut Module, registry: &Registry) -> Result<()> {
+pub(super) fn drop_unread_inputs(module: &mut Module, registry: &Registry, which: UnreadInputs) -> Result<()> {
     let Some(entry) = module.functions.pop() else { return Ok(()) };
     let read = read_values(&entry);
-    let stays = |param: &Param| read[param.value.index()] || param.role == ParamRole::Argument;
+    let goes = |param: &Param| match which {
+        UnreadInputs::Stay => false,
+        UnreadInputs::FedGo => param.role == ParamRole::Batch,
+        UnreadInputs::Go => true,
+    };
+    let stays = |param: &Param| read[param.value.index()] || !goes(param);
     if entry.params.iter().all(stays) {
         module.functions.push(entry);
         return Ok(());
