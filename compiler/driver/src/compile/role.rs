@@ -8,7 +8,7 @@ use crate::session::Session;
 use halite_bundle::ModuleRole;
 use halite_hlo::CheckedHlo;
 use halite_ir::{KernelForm, Module, Phase, lower, lower_decompositions};
-use halite_passes::{Findings, PassReport, Pipeline, Runner, UnreadInputs};
+use halite_passes::{Findings, PassCx, PassReport, Pipeline, Runner, UnreadInputs};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, SourceMap, check_cancelled, codes};
 
@@ -59,11 +59,20 @@ impl Session {
         }
         let mut module = for_role(&prepared.module, role);
         let mut dumper = Dumper::new(role.name.name(), options.dumps.as_ref());
-        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
+        let cx = self.cx_of(role, recipe, &findings)?;
         let mut runner = Runner::new(options.runner.clone()).after(&prepared.reports).with_dump(&mut dumper);
         runner.run(&pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
         Ok(Unfinished { role, module, left, reports, findings, dumper })
+    }
+
+    /// What the passes of a role may look at. Labels are asked for by what has a loss.
+    fn cx_of<'s>(&'s self, role: &Role, recipe: &'s Recipe, findings: &'s Findings) -> Result<PassCx<'s>, Diagnostic> {
+        let mut cx = self.pass_cx(Some(recipe), Some(findings))?;
+        if role.name == ModuleRole::FORWARD && cx.target.unread_inputs == UnreadInputs::Stay {
+            cx.target.unread_inputs = UnreadInputs::FedGo;
+        }
+        Ok(cx)
     }
 
     /// Runs the passes of one role that are left and lowers the module, which comes from `sources`.
@@ -75,11 +84,7 @@ impl Session {
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
         let Unfinished { role, mut module, left, reports, findings, mut dumper } = unfinished;
-        let mut cx = self.pass_cx(Some(recipe), Some(&findings))?;
-        if role.name == ModuleRole::FORWARD && cx.target.unread_inputs == UnreadInputs::Stay {
-            // Labels are asked for by what has a loss.
-            cx.target.unread_inputs = UnreadInputs::FedGo;
-        }
+        let cx = self.cx_of(role, recipe, &findings)?;
         let mut runner = Runner::new(options.runner.clone()).after(&reports).with_dump(&mut dumper);
         let verified = runner.run(&left, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
