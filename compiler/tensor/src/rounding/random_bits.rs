@@ -25,7 +25,7 @@
 //! variance is 1.00 (`bits_of_two_streams_are_independent`). Products alone do not do it: four rounds of these leave
 //! correlations of up to 0.25 at differences that occur, six of them of 0.4 at a difference of one bit, as the lowest
 //! byte is changed by every other round only. Rounds and multipliers come from a search for small correlations, those
-//! of `mix` for strong avalanche. This is no cryptography.
+//! of `mix` for strong avalanche. What SmallCrush of TestU01 says of them stands in `tests/random_bits`. This is no cryptography.
 
 /// The coordinates of an element are below this, so that sums of an index and an offset are exact in `f32`.
 pub const MAX_COORDINATE: u32 = 1 << 24;
