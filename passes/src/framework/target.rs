@@ -37,7 +37,8 @@ pub enum UnreadInputs {
     /// None: all programs of a bundle take what the model takes.
     #[default]
     Stay,
-    /// Data of one step, such as the labels of a program that has no loss. What holds a declared value is fed and held to it.
+    /// Data of one step, such as the labels of a program that has no loss; where it reads none of these, they stay. What holds a declared value is
+    /// fed and held to it.
     FedGo,
     /// All.
     Go,

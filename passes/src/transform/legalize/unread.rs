@@ -11,9 +11,11 @@ use halite_support::Result;
 pub(super) fn drop_unread_inputs(module: &mut Module, registry: &Registry, which: UnreadInputs) -> Result<()> {
     let Some(entry) = module.functions.pop() else { return Ok(()) };
     let read = read_values(&entry);
+    let is_batch = |param: &Param| param.role == ParamRole::Batch;
+    let reads_batch = entry.params.iter().any(|param| is_batch(param) && read[param.value.index()]);
     let goes = |param: &Param| match which {
         UnreadInputs::Stay => false,
-        UnreadInputs::FedGo => param.role == ParamRole::Batch,
+        UnreadInputs::FedGo => reads_batch && is_batch(param),
         UnreadInputs::Go => true,
     };
     let stays = |param: &Param| read[param.value.index()] || !goes(param);
