@@ -3,7 +3,7 @@
 use crate::context::Output;
 use crate::table::counted;
 use clap::ValueEnum;
-use halite_support::{Diagnostic, Diagnostics};
+use halite_support::Diagnostics;
 use serde_json::json;
 use std::ffi::OsString;
 
@@ -41,7 +41,7 @@ pub(super) fn denied(deny: Option<Deny>, warnings: &Diagnostics) -> Option<Outpu
 
 /// How many warnings say that something is not proven.
 pub(super) fn unproven(warnings: &Diagnostics) -> usize {
-    warnings.iter().filter(|warning: &&Diagnostic| warning.is_unproven()).count()
+    Deny::Unproven.count(warnings)
 }
 
 /// Arguments in which what follows `--deny` is part of it where it is a word of its own: an input may stand there too.

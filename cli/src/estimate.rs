@@ -15,13 +15,8 @@ pub(super) fn legal(recipe: &Recipe, generation: Generation) -> String {
 
 /// The verdict on what one core holds: that of the module that is furthest from it, by name.
 pub(super) fn fits(manifest: &Manifest) -> String {
-    let known = manifest.modules.iter().filter_map(|module| {
-        let estimate = module.estimate.as_ref()?;
-        Some((estimate.fit?.verdict(), estimate.memory.total(), module.name.as_str(), estimate))
-    });
-    // The first of equals, as advice has it.
-    match known.reduce(|worst, next| if (next.0, next.1) > (worst.0, worst.1) { next } else { worst }) {
-        Some((_, _, name, estimate)) => format!("{} (`{name}`)", verdict(estimate)),
+    match manifest.furthest_from_fitting() {
+        Some((name, estimate, _)) => format!("{} (`{name}`)", verdict(estimate)),
         None => "unknown".to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! The manifest: what is in a bundle and how to run it.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Fit};
 use crate::{Buffer, Computed, ModuleRole};
 use halite_recipe::{ConfigValue, Precision, Recipe, RoundingMode, StochasticRounding};
 use halite_tensor::{DType, Mesh, Sharding};
@@ -54,6 +54,17 @@ impl Manifest {
     /// The buffers that a saved state holds, in order.
     pub fn saved(&self) -> impl Iterator<Item = &Buffer> + Clone {
         self.buffers.iter().filter(|buffer| buffer.is_saved())
+    }
+
+    /// The module that is furthest from fitting, of equals the first, since the training step comes first: its name, what it needs and how that
+    /// compares; `None` where no estimate was compared.
+    pub fn furthest_from_fitting(&self) -> Option<(&str, &Estimate, Fit)> {
+        let compared = self.modules.iter().filter_map(|module| {
+            let estimate = module.estimate.as_ref()?;
+            Some((module.name.as_str(), estimate, estimate.fit?))
+        });
+        let far = |(_, estimate, fit): &(&str, &Estimate, Fit)| (fit.verdict(), estimate.memory.total());
+        compared.reduce(|worst, next| if far(&next) > far(&worst) { next } else { worst })
     }
 }
 

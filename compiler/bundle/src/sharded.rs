@@ -9,6 +9,11 @@ impl Buffer {
     pub fn local_shape(&self) -> Shape {
         local_shape(&self.shape, self.sharding.as_ref())
     }
+
+    /// The bytes of what one rank holds.
+    pub fn local_bytes(&self) -> u64 {
+        (self.local_shape().num_elements() as u64).saturating_mul(self.dtype.size() as u64)
+    }
 }
 
 impl Port {

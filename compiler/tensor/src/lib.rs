@@ -19,6 +19,7 @@ mod packing;
 pub mod rounding;
 mod shape;
 mod sharding;
+mod split_mix;
 mod state;
 
 pub use causal_mask::causal_mask;
@@ -33,4 +34,5 @@ pub use mesh::{AtomId, Axis, Mesh, MeshAtom};
 pub use packing::{Packing, Part};
 pub use shape::{Dims, Shape};
 pub use sharding::{Digit, Digits, Sharding};
+pub use split_mix::split_mix;
 pub use state::{ATTEMPTS, STEP, StateSpec};

@@ -11,6 +11,9 @@ use std::path::Path;
 /// How much is read at once of elements that are not longer.
 const READ: usize = 1 << 18;
 
+/// How much is read at first to see whether a file is an array.
+const FEW: usize = 64;
+
 /// A file that is one array.
 pub(crate) struct ArrayShard {
     pub(crate) origin: Origin,
@@ -21,14 +24,20 @@ pub(crate) struct ArrayShard {
 
 /// Whether the first thing in a file is the begin of an array.
 pub(crate) fn is_array(origin: &Origin, coding: Coding) -> Result<bool> {
-    let mut start = Vec::new();
-    let read = coding.open(origin, 0)?.take(READ as u64).read_to_end(&mut start);
-    // What is damaged is told of where it is read.
-    match read {
-        Ok(_) => Ok(start[begin(&start)..].first() == Some(&b'[')),
-        Err(error) if coding.is_decoded() && super::is_damage(error.kind()) => Ok(false),
-        Err(error) => Err(cannot("read", &origin.path, &error)),
+    let (mut text, mut start) = (coding.open(origin, 0)?, Vec::new());
+    // Most files begin with what means something: the rest of what may be blank is read of the others alone.
+    for most in [FEW, READ] {
+        match text.by_ref().take((most - start.len()) as u64).read_to_end(&mut start) {
+            Ok(_) => {}
+            // What is damaged is told of where it is read.
+            Err(error) if coding.is_decoded() && super::is_damage(error.kind()) => return Ok(false),
+            Err(error) => return Err(cannot("read", &origin.path, &error)),
+        }
+        if let Some(first) = start.get(begin(&start)) {
+            return Ok(*first == b'[');
+        }
     }
+    Ok(false)
 }
 
 /// Bytes before the first that means something.

@@ -1,7 +1,7 @@
 //! Running programs on made-up inputs, to see whether what an analysis suspects shows in what they compute.
 
 use halite_ir::{Function, InferCx, Module, Param, ParamRole, Registry, TensorType, function_totals, inst_cost};
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, split_mix};
 
 /// How many elements and floating-point operations the interpreter is given at most, of all ranks together: some seconds of work.
 const MAX_WORK: u64 = 200_000_000;
@@ -26,7 +26,7 @@ pub(super) fn fits(module: &Module, registry: &Registry, ranks: usize) -> bool {
 /// Inputs for the parameters of an entry, which have these types: reals around zero, state that is not negative, small whole numbers.
 pub(super) fn inputs<'a>(params: impl Iterator<Item = (&'a Param, &'a TensorType)>, seed: u64) -> Vec<HostTensor> {
     let input = |(at, (param, ty)): (usize, (&Param, &TensorType))| {
-        let number = |index: usize| mixed(seed ^ ((at as u64) << 40) ^ index as u64);
+        let number = |index: usize| split_mix(seed ^ ((at as u64) << 40) ^ index as u64);
         let indices = 0..ty.shape().num_elements();
         if let ParamRole::Known(content) = param.role {
             return content.tensor(ty.shape());
@@ -47,12 +47,4 @@ pub(super) fn inputs<'a>(params: impl Iterator<Item = (&'a Param, &'a TensorType
         }
     };
     params.enumerate().map(input).collect()
-}
-
-/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
-fn mixed(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -3,7 +3,7 @@
 use crate::tables::{CoreGroups, Hardware};
 use crate::{Generation, Tables};
 use halite_bundle::estimate::{Estimate, Fit, FitVerdict, MemoryByKind};
-use halite_bundle::{Manifest, ModuleRole};
+use halite_bundle::{Buffer, Manifest, ModuleRole};
 use halite_recipe::{MeshAxis, Recipe};
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, codes};
@@ -14,14 +14,10 @@ use halite_tensor::DType;
 pub(crate) fn warning(manifest: &Manifest, policies: &[PolicyNeed]) -> Option<Diagnostic> {
     let generation = Generation::of(&manifest.recipe)?;
     let hardware = Tables::builtin().hardware(generation)?;
-    let misses = manifest.modules.iter().filter_map(|module| {
-        let estimate = module.estimate.as_ref()?;
-        let verdict = estimate.fit?.verdict();
-        (verdict != FitVerdict::Fits).then_some((verdict, estimate.memory.total(), module.name.as_str(), estimate))
-    });
-    // The first of equals: the training step comes first.
-    let (_, _, name, estimate) =
-        misses.reduce(|worst, next| if (next.0, next.1) > (worst.0, worst.1) { next } else { worst })?;
+    let (name, estimate, fit) = manifest.furthest_from_fitting()?;
+    if fit.verdict() == FitVerdict::Fits {
+        return None;
+    }
     let policies: Vec<_> = policies.iter().filter(|need| need.module == name).collect();
     Some(Advice { manifest, generation, hardware, name, estimate, policies }.diagnose())
 }
@@ -91,9 +87,8 @@ impl Advice<'_> {
         let state = self.manifest.buffers.iter().filter(|buffer| !buffer.is_batch());
         let (mut taken, mut wide, mut is_narrow) = (0u64, 0u64, false);
         for buffer in state {
-            let elements = buffer.local_shape().num_elements() as u64;
-            taken += elements * buffer.dtype.size() as u64;
-            wide += elements * DType::F32.size() as u64;
+            taken += buffer.local_bytes();
+            wide += buffer.local_shape().num_elements() as u64 * DType::F32.size() as u64;
             is_narrow |= buffer.dtype.is_narrow();
         }
         if taken <= limit {
@@ -208,7 +203,7 @@ impl Advice<'_> {
     /// Weights and moments in 16 bits instead of 32.
     fn narrow(&self, recipe: &Recipe) -> Option<Measure> {
         let wide = self.manifest.buffers.iter().filter(|buffer| !buffer.is_batch() && buffer.dtype == DType::F32);
-        let stored: u64 = wide.map(|buffer| buffer.local_shape().num_elements() as u64 * 4).sum();
+        let stored: u64 = wide.map(Buffer::local_bytes).sum();
         let is_open = recipe.precision.weight == DType::F32 && stored > 0;
         is_open.then(|| Measure {
             saves: stored / 2,

@@ -5,6 +5,7 @@ use halite::compile::{CompileOptions, Replicas};
 use halite_bundle::ModuleRole;
 use halite_support::{Code, Diagnostics, Severity, codes};
 use halite_tests::meshes::{ALL_MODELS, Model};
+use halite_tests::numeric::Random;
 use halite_tests::parallel::for_each;
 use std::path::{Path, PathBuf};
 
@@ -151,15 +152,8 @@ struct Drawn {
 
 impl Drawn {
     fn new(number: usize) -> Self {
-        let mut state = number as u64;
-        let mut below = |limit: usize| {
-            // SplitMix64.
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) % limit as u64) as usize
-        };
+        let mut random = Random::new(number as u64);
+        let mut below = |limit: usize| random.below(limit);
         let mut one = |of: &[&str]| of[below(of.len())].to_owned();
         let tensor = one(&["1", "2", "4", "8"]);
         let settings = vec![

@@ -79,7 +79,7 @@ fn state_that_stays_on_the_core_is_counted() {
     let (grads, update) = (of("grad_step"), of("update_step"));
     let taken = |name: &str| grads.inputs.iter().any(|port| port.name == name);
     let others = manifest.buffers.iter().filter(|buffer| !buffer.is_batch() && !taken(&buffer.name));
-    let bytes = others.map(|buffer| buffer.local_shape().num_elements() as u64 * buffer.dtype.size() as u64);
+    let bytes = others.map(halite_bundle::Buffer::local_bytes);
     let memory = grads.estimate.as_ref().expect("it is estimated").memory;
     assert_eq!(memory.resident, bytes.sum::<u64>());
     assert!(memory.resident > 0 && memory.peak.of(MemoryKind::Resident) == memory.resident);

@@ -1,7 +1,7 @@
 //! State that stays on the cores while a module runs that does not take it.
 
 use super::pack::Packed;
-use halite_bundle::{Buffer, ModuleRole};
+use halite_bundle::ModuleRole;
 use halite_recipe::Recipe;
 use halite_target::Target;
 use indexmap::IndexMap;
@@ -13,7 +13,7 @@ pub(super) fn add_resident(packed: &mut [Packed<'_>], target: &dyn Target, recip
     let mut state: IndexMap<String, u64> = IndexMap::new();
     for module in packed.iter().filter(|module| stays_beside(module)) {
         let own = module.buffers().iter().filter(|buffer| !buffer.is_batch());
-        state.extend(own.map(|buffer| (buffer.name.clone(), local_bytes(buffer))));
+        state.extend(own.map(|buffer| (buffer.name.clone(), buffer.local_bytes())));
     }
     for module in packed.iter_mut().filter(|module| stays_beside(module)) {
         let own: HashSet<&str> = module.inputs().collect();
@@ -26,9 +26,4 @@ pub(super) fn add_resident(packed: &mut [Packed<'_>], target: &dyn Target, recip
 /// Whether the state of a run is on the cores while a module runs.
 fn stays_beside(module: &Packed<'_>) -> bool {
     module.role.calls.is_some() || module.role.name == ModuleRole::EVAL
-}
-
-/// What one rank holds of a buffer, in bytes.
-fn local_bytes(buffer: &Buffer) -> u64 {
-    (buffer.local_shape().num_elements() as u64).saturating_mul(buffer.dtype.size() as u64)
 }

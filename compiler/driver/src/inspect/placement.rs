@@ -93,7 +93,7 @@ fn placed(manifest: &Manifest) -> Vec<PlacedBuffers> {
         let dims = buffer.sharding.iter().flat_map(|sharding| &sharding.0);
         let axes: Vec<String> = dims.map(|digits| named(&manifest.mesh, digits.iter())).collect();
         let axes = if axes.is_empty() { none() } else { axes };
-        let bytes = buffer.local_shape().num_elements() as u64 * buffer.dtype.size() as u64;
+        let bytes = buffer.local_bytes();
         let (name, shape) = (family(&buffer.name), buffer.shape.clone());
         let key = (name.clone(), shape.clone(), axes.clone());
         let row = all.entry(key).or_insert(PlacedBuffers { name, count: 0, shape, axes, bytes: 0 });

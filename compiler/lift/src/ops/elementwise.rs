@@ -29,7 +29,7 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     }
 }
 
-fn direction(comparison: Comparison) -> Direction {
+pub(super) fn direction(comparison: Comparison) -> Direction {
     match comparison {
         Comparison::Eq => Direction::Eq,
         Comparison::Ne => Direction::Ne,

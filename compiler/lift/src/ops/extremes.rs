@@ -1,5 +1,6 @@
 //! The largest or smallest elements with their places: reductions of two operands.
 
+use super::elementwise::direction;
 use crate::site::Site;
 use halite_hlo::Comparison;
 use halite_hlo::graph::Graph;
@@ -60,15 +61,8 @@ fn given(graph: &Graph, computation: usize, args: [i32; 4]) -> Option<[i32; 2]> 
         let value = match graph.opcode(at) {
             "parameter" => *args.get(usize::try_from(graph.inst(at).parameter_number).ok()?)?,
             "compare" => {
-                let (x, y) = (operand(0)?, operand(1)?);
-                i32::from(match Comparison::parse(&graph.inst(at).comparison_direction)? {
-                    Comparison::Eq => x == y,
-                    Comparison::Ne => x != y,
-                    Comparison::Ge => x >= y,
-                    Comparison::Gt => x > y,
-                    Comparison::Le => x <= y,
-                    Comparison::Lt => x < y,
-                })
+                let direction = direction(Comparison::parse(&graph.inst(at).comparison_direction)?);
+                i32::from(direction.holds(&operand(0)?, &operand(1)?))
             }
             "select" => operand(if operand(0)? == 0 { 2 } else { 1 })?,
             "or" => operand(0)? | operand(1)?,

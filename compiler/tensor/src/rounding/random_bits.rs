@@ -27,6 +27,8 @@
 //! byte is changed by every other round only. Rounds and multipliers come from a search for small correlations, those
 //! of `mix` for strong avalanche. What SmallCrush of TestU01 says of them stands in `tests/random_bits`. This is no cryptography.
 
+use crate::split_mix;
+
 /// The coordinates of an element are below this, so that sums of an index and an offset are exact in `f32`.
 pub const MAX_COORDINATE: u32 = 1 << 24;
 
@@ -81,15 +83,9 @@ fn rounds(word: u32, rounds: &[Round]) -> u32 {
 ///
 /// Two of 1,000 streams share a key with a probability of about 1 in 8,600; whoever hands out keys must look.
 pub fn stream_key(seed: u64, stream: &str) -> u32 {
-    let absorb = |state: u64, byte: u8| finalize((state ^ u64::from(byte)).wrapping_add(0x9e37_79b9_7f4a_7c15));
+    let absorb = |state: u64, byte: u8| split_mix(state ^ u64::from(byte));
     let state = seed.to_le_bytes().into_iter().chain(stream.bytes()).fold(0, absorb);
     (state >> 32) as u32 ^ state as u32
-}
-
-fn finalize(mut bits: u64) -> u64 {
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
 }
 
 #[cfg(test)]
