@@ -187,8 +187,17 @@ impl Train {
         let shapes = &context.session.vocabulary.shapes;
         context.show(idle::warning(&bundle.manifest.recipe.schedule, shapes, options.steps).as_slice());
         check_data(&bundle, &data)?;
-        let Running { executor, peers } = self.device.start(context, &self.input, &mut bundle, launched.as_ref())?;
-        let output = if let Some(peers) = &peers { output.of_rank(peers.rank()) } else { output };
+        let output = match launched.as_ref().filter(|launched| launched.world > 1) {
+            Some(launched) => output.of_rank(launched.rank as usize),
+            None => output,
+        };
+        let running = self.device.start(context, &self.input, &mut bundle, launched.as_ref());
+        let Running { executor, peers } = match running {
+            Err(errors) if is_worth_another_try(&errors, None) && output.state().is_file() => {
+                return Ok(failed(errors, &output));
+            }
+            running => running?,
+        };
         options.peers = peers;
         let spinner = bars::spinner(context, &format!("{name}: {described}; {}", self.device.preparation()));
         let mut watcher = Watcher {

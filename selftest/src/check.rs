@@ -44,6 +44,8 @@ pub enum Needs {
     Cores(usize),
     /// A core, and a compiler that knows Neuron's kernels.
     Kernels,
+    /// Neuron's PJRT plugin.
+    Plugin,
 }
 
 /// What a check says of a fact.
@@ -92,6 +94,9 @@ pub struct Case {
     pub is_bare: bool,
     /// Variables of the process beside those of all programs; they count instead of these.
     pub environment: Vec<(String, String)>,
+    /// The case whose program is run once more, in processes that start after those of that case ended. Where that case has results
+    /// and this one has none, the facts of this one are refuted.
+    pub again: Option<String>,
     /// The inputs of each run: `runs[run][rank][input]`. What a run replaces is carried to the next one, and what stands here for it
     /// is used by the first run only. A case without runs is compiled alone.
     pub runs: Vec<Vec<Vec<HostTensor>>>,
@@ -146,6 +151,7 @@ impl Case {
             flags: Vec::new(),
             is_bare: false,
             environment: Vec::new(),
+            again: None,
             runs,
             expected: Vec::new(),
             probes: Vec::new(),

@@ -8,6 +8,7 @@ mod flags;
 mod integers;
 mod kernels;
 mod ops;
+mod plugin;
 mod products;
 mod rank;
 mod rounding;
@@ -29,6 +30,7 @@ pub const CHECKS: &[&dyn Check] = &[
     &collectives::Collectives,
     &kernels::Kernels,
     &updates::Updates,
+    &plugin::Plugin,
 ];
 
 /// The check of this name.

@@ -18,7 +18,8 @@ impl Observer for Unwatched {}
 pub(crate) struct Trouble {
     /// In words without paths.
     pub(crate) reason: String,
-    /// Whether the compiler refuses the program, which tells of the facts that it rests on. What breaks off or hangs tells nothing.
+    /// Whether it tells of the facts that the case rests on: the compiler refuses the program, or a second run of one that ran fails.
+    /// What else breaks off or hangs tells nothing.
     pub(crate) is_refused: bool,
 }
 

@@ -47,13 +47,15 @@ impl Executor<'_> {
         job::get(&job::ready(&folder)).ok_or(said)
     }
 
-    /// The results of each case, or why there are none. Cases of one environment and number of ranks share a process until one fails.
+    /// The results of each case, or why there are none. Cases of one environment and number of ranks share a process until one fails;
+    /// those that run the program of another once more come after it, in another process.
     pub(crate) fn run(&mut self, cases: &[Ordered<'_>]) -> Vec<std::result::Result<Results, String>> {
         let mut results: Vec<Option<std::result::Result<Results, String>>> = cases.iter().map(|_| None).collect();
         while let Some(first) = results.iter().position(Option::is_none) {
             let alike = |at: &usize| {
                 let (one, other) = (cases[first].0, cases[*at].0);
-                results[*at].is_none() && one.ranks() == other.ranks() && one.environment == other.environment
+                let is_alike = one.environment == other.environment && one.again.is_some() == other.again.is_some();
+                results[*at].is_none() && one.ranks() == other.ranks() && is_alike
             };
             let group: Vec<usize> = (0..cases.len()).filter(alike).collect();
             let members: Vec<&Ordered<'_>> = group.iter().map(|&at| &cases[at]).collect();

@@ -154,6 +154,12 @@ impl Run<'_> {
             Needs::Kernels if !ready.platform.eq_ignore_ascii_case("neuron") => {
                 Some(format!("the platform `{}` has none of Neuron's kernels", ready.platform))
             }
+            Needs::Plugin if !matches!(self.place.runtime, Ok(Runtime::Pjrt(_))) => {
+                Some("it asks Neuron's PJRT plugin, and programs run through libnrt".to_owned())
+            }
+            Needs::Plugin if !ready.platform.eq_ignore_ascii_case("neuron") => {
+                Some(format!("it asks Neuron's PJRT plugin, and the platform is `{}`", ready.platform))
+            }
             _ => None,
         }
     }
@@ -205,16 +211,20 @@ impl Run<'_> {
                 ordered.push((case, neff.clone()));
             }
         }
-        let mut results = self.execute(name, &ordered).into_iter();
-        let outcome = |(case, neff): (&Case, Result<_, Trouble>)| match (neff, is_run(case)) {
+        let results = self.execute(name, &ordered);
+        let ran =
+            |name: &String| ordered.iter().zip(&results).any(|((case, _), ran)| case.name == *name && ran.is_ok());
+        let told: Vec<bool> = cases.iter().map(|case| case.again.as_ref().is_some_and(ran)).collect();
+        let mut results = results.into_iter();
+        let outcome = |((case, neff), is_refused): ((&Case, Result<_, Trouble>), bool)| match (neff, is_run(case)) {
             (Err(trouble), _) => Err(trouble),
             (Ok(_), false) => Ok(Vec::new()),
             (Ok(_), true) => {
                 let result = results.next().unwrap_or_else(|| Err("it was not run".to_owned()));
-                result.map_err(Trouble::other)
+                result.map_err(|reason| Trouble { reason, is_refused })
             }
         };
-        cases.iter().zip(neffs).map(outcome).collect()
+        cases.iter().zip(neffs).zip(told).map(outcome).collect()
     }
 
     /// The NEFF of each case, none where the runtime compiles by itself.

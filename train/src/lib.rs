@@ -61,7 +61,7 @@ pub use metrics::Metrics;
 pub use observer::{Observer, Silent};
 pub use options::{Draw, Page, Start, TrainOptions};
 pub use passing::may_pass;
-pub use peers::{PeerOptions, Peers};
+pub use peers::{Line, PeerOptions, Peers};
 pub use programs::{Evaluation, Programs, check_data};
 pub use recipe_data::RecipeData;
 pub use record::Record;

@@ -7,8 +7,9 @@ pub(super) fn may_pass_here(code: Code) -> bool {
     [codes::RUNTIME_EXECUTE, codes::NRT_STATUS].contains(&code)
 }
 
-/// Whether a run failed by what passes: its device, not its input. A process that is started again may do better also where a call did not
-/// come back.
+/// Whether a run failed by what passes: its device, not its input. Processes that are started again may do better also where a call did
+/// not come back, or not all of them met.
 pub fn may_pass(errors: &Diagnostics) -> bool {
-    errors.iter().all(|error| may_pass_here(error.code()) || error.code() == codes::NRT_TIMEOUT)
+    let passes = |code| may_pass_here(code) || [codes::NRT_TIMEOUT, codes::RANKS_APART].contains(&code);
+    errors.iter().all(|error| passes(error.code()))
 }

@@ -13,12 +13,12 @@ mod options;
 use crate::passing::may_pass;
 use halite_runtime::GiveUp;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use line::{Line, send};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use line::Line;
 pub use options::PeerOptions;
 
 /// How often is looked whether something has ended the run.
@@ -214,7 +214,7 @@ impl Drop for Inner {
 fn broadcast(streams: &Streams, line: &Line) {
     for stream in streams.iter() {
         let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = send(&mut stream, line);
+        let _ = line.send(&mut *stream);
     }
 }
 

@@ -225,6 +225,8 @@ codes! {
         => "see what that rank says, and resume all of them from the state that was saved last";
     SELFTEST = "E0720": "A process of the self-test has no job, or what one left cannot be read."
         => "start `halite neuron selftest` again, with another folder for its work";
+    RANKS_APART = "E0721": "Not all processes of a run met: one did not come in time, or where they meet cannot be used. The message says which."
+        => "see that each rank is started, by one launch, and that the port after that of the root is free; then start all of them again";
     ALARM = "E0731": "A run goes on, and what it measures looks wrong: a gradient that grows, a loss that is too good, or updates that wait for data. The recipe's `metrics` has the limits."
         => "look at the curves of the run";
     SENSITIVE_NARROW = "E0801": "An op that loses its meaning at low precision computes in fewer bits than `f32`."

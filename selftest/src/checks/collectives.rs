@@ -19,26 +19,31 @@ struct Collective {
     size: fn(usize) -> usize,
     /// How many sums an element is made by, for `n` ranks.
     sums: fn(usize) -> usize,
+    /// The one whose program it is, run once more by other processes.
+    again: Option<&'static str>,
 }
 
-const ALL: [Collective; 7] = [
+const ALL: [Collective; 8] = [
     Collective {
         name: "all-reduce",
         body: "all_reduce %x {kind = sum, groups = G}",
         size: |ranks| ranks * SHARD,
         sums: |ranks| ranks - 1,
+        again: None,
     },
     Collective {
         name: "all-reduce-max",
         body: "all_reduce %x {kind = max, groups = G}",
         size: |ranks| ranks * SHARD,
         sums: |_| 0,
+        again: None,
     },
     Collective {
         name: "all-gather",
         body: "all_gather %x {dim = 0, groups = G}",
         size: |ranks| ranks * ranks * SHARD,
         sums: |_| 0,
+        again: None,
     },
     // The same ranks in another order, in the process of the one before: a runtime that keeps groups by who is in them confuses the two.
     Collective {
@@ -46,24 +51,36 @@ const ALL: [Collective; 7] = [
         body: "all_gather %x {dim = 0, groups = V}",
         size: |ranks| ranks * ranks * SHARD,
         sums: |_| 0,
+        again: None,
     },
     Collective {
         name: "reduce-scatter",
         body: "reduce_scatter %x {dim = 0, groups = G}",
         size: |_| SHARD,
         sums: |ranks| ranks - 1,
+        again: None,
     },
     Collective {
         name: "all-to-all",
         body: "all_to_all %x {split_dim = 0, concat_dim = 0, groups = G}",
         size: |ranks| ranks * SHARD,
         sums: |_| 0,
+        again: None,
     },
     Collective {
         name: "collective-permute",
         body: "collective_permute %x {pairs = R}",
         size: |ranks| ranks * SHARD,
         sums: |_| 0,
+        again: None,
+    },
+    // Last, since a runtime that fails here was seen to fail at all that followed.
+    Collective {
+        name: "all-gather-again",
+        body: "all_gather %x {dim = 0, groups = G}",
+        size: |ranks| ranks * ranks * SHARD,
+        sums: |_| 0,
+        again: Some("all-gather"),
     },
 ];
 
@@ -89,6 +106,18 @@ impl Check for Collectives {
     fn told(&self) -> Vec<Told> {
         let told = |collective: &Collective| {
             let name = collective.name;
+            if let Some(first) = collective.again {
+                return Told::new(
+                    &format!("collectives/{name}"),
+                    &format!(
+                        "a NEFF with `{first}` that processes loaded runs once more in others, which load it after them"
+                    ),
+                    &format!("layouts that need `{first}` can be started again with the NEFFs that they have"),
+                    &format!(
+                        "a run whose layout needs `{first}` is told before each start to compile its NEFFs anew: no run is resumed with old ones"
+                    ),
+                );
+            }
             Told::new(
                 &format!("collectives/{name}"),
                 &format!(
@@ -102,8 +131,11 @@ impl Check for Collectives {
     }
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Case>> {
-        let of = |ranks: usize| ALL.iter().map(move |collective| case(bench, collective, ranks));
-        WORLDS.into_iter().flat_map(of).collect()
+        let (again, first): (Vec<_>, Vec<_>) = ALL.iter().partition(|collective| collective.again.is_some());
+        let of = |all: Vec<&'static Collective>| {
+            WORLDS.into_iter().flat_map(move |ranks| all.clone().into_iter().map(move |one| (one, ranks)))
+        };
+        of(first).chain(of(again)).map(|(collective, ranks)| case(bench, collective, ranks)).collect()
     }
 }
 
@@ -123,7 +155,8 @@ fn case(bench: &Bench, collective: &Collective, ranks: usize) -> Result<Case> {
     // Numbers with all bits of f32, so that a sum in a narrower type is seen, and different on each rank.
     let value = |rank: usize, at: usize| 1.0 + ((rank * size + at) * 7919 % 8191) as f64 / 8191.0;
     let inputs = |rank| vec![HostTensor::from_f64s(DType::F32, [size], (0..size).map(|at| value(rank, at)))];
-    let case = Case::of(bench, &name, program, vec![(0..ranks).map(inputs).collect()])?;
+    let mut case = Case::of(bench, &name, program, vec![(0..ranks).map(inputs).collect()])?;
+    case.again = collective.again.map(|first| format!("{first}-{ranks}"));
     // Each sum of numbers of one sign errs by half a unit of the result at most, which `Units` counts as one.
     let within = Within::Units((collective.sums)(ranks) as f64);
     Ok(case.probing(

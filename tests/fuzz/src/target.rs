@@ -43,7 +43,7 @@ pub(crate) const TEXT: Target = Target {
 pub(crate) const WIRE: Target = Target { mutate: wire::mutate, ..TEXT };
 
 /// All targets.
-pub(crate) const ALL: [Target; 15] = [
+pub(crate) const ALL: [Target; 16] = [
     targets::model::TARGET,
     targets::recipe::TARGET,
     targets::config::TARGET,
@@ -59,6 +59,7 @@ pub(crate) const ALL: [Target; 15] = [
     targets::stablehlo::TARGET,
     targets::arguments::TARGET,
     targets::render::TARGET,
+    targets::rendezvous::TARGET,
 ];
 
 /// The target of this name.

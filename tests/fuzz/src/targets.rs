@@ -10,6 +10,7 @@ pub(crate) mod model;
 pub(crate) mod parquet;
 pub(crate) mod recipe;
 pub(crate) mod render;
+pub(crate) mod rendezvous;
 pub(crate) mod safetensors;
 pub(crate) mod shards;
 pub(crate) mod stablehlo;

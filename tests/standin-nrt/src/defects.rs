@@ -20,14 +20,18 @@ const STALE: &str = "alias-stale";
 /// Rounding by the switch does nothing.
 const NO_SWITCH: &str = "switch-ignored";
 
+/// Loads a program that gathers in no second process.
+const NOT_AGAIN: &str = "all-gather-again";
+
 /// What `HALITE_STANDIN_NRT_DEFECT` may name, several with commas between them.
-pub const DEFECTS: [&str; 17] = [
+pub const DEFECTS: [&str; 18] = [
     "u32-product",
     "u32-sum",
     "shift-left",
     STALE,
     "all-reduce-bf16",
     "all-gather-order",
+    NOT_AGAIN,
     "reduce-scatter-shard",
     "permute-still",
     NO_SWITCH,
@@ -87,6 +91,11 @@ pub(crate) fn run_as(hlo: &[u8]) -> Result<Vec<u8>, c_int> {
 /// Whether what replaces an input is lost.
 pub(crate) fn keeps_aliases() -> bool {
     asked().iter().any(|defect| defect == STALE)
+}
+
+/// Whether a program that gathers is to be loaded by the first process of its rank alone.
+pub(crate) fn loads_once() -> bool {
+    asked().iter().any(|defect| defect == NOT_AGAIN)
 }
 
 /// The defects that it is to have.

@@ -6,7 +6,7 @@ use crate::statuses::{
     EXEC_BAD_INPUT, FAILURE, HW_ERR_COLLECTIVES, HW_ERROR, INVALID, LOAD_NOT_ENOUGH_NC, SUCCESS,
     UNSUPPORTED_NEFF_VERSION,
 };
-use crate::{defects, memory, orders, ranks};
+use crate::{defects, memory, once, orders, ranks};
 use halite_runtime::{
     ClientOptions, CompileOptions, Executable, Executor, Pjrt, Signature, TensorSpec, evaluate_replicas, find_plugin,
 };
@@ -51,6 +51,9 @@ fn parse(bytes: &[u8]) -> Result<StandInNeff, c_int> {
 /// Loads a program, on a core, of a rank of so many.
 pub(crate) fn load(bytes: &[u8], core: i32, (rank, ranks): (u32, u32)) -> Result<Program, c_int> {
     let (mut neff, cores) = (parse(bytes)?, orders::number("CORES", 1));
+    if defects::loads_once() {
+        once::load(bytes, &neff.hlo, rank)?;
+    }
     neff.hlo = defects::run_as(&neff.hlo)?;
     let target = orders::variable("TARGET").unwrap_or_else(|| "trn1".to_owned());
     if neff.target != target {

@@ -19,6 +19,7 @@
 //! | `HALITE_STANDIN_NRT_CORES` | the cores that the process has, 1 without it |
 //! | `HALITE_STANDIN_NRT_TIMEOUT` | the seconds for which ranks wait for one another, 60 without it |
 //! | `HALITE_STANDIN_NRT_MEMORY` | a folder where results are kept by program and inputs, and looked up |
+//! | `HALITE_STANDIN_NRT_LOADED` | a folder where is noted what was loaded, which the defect `all-gather-again` needs |
 //! | `HALITE_STANDIN_NRT_DEFECT` | of [`DEFECTS`], those that its programs then have, with commas between them |
 //! | `NEURON_RT_STOCHASTIC_ROUNDING_EN` | `1`: conversions from `f32` to `bf16` round at random, as the real one's do |
 //! | `HALITE_STANDIN_NRT_XLA_FLAGS` | what XLA is told by `XLA_FLAGS`, which Halite refuses around a device |
@@ -29,6 +30,7 @@ mod defects;
 mod execute;
 mod exports;
 mod memory;
+mod once;
 mod orders;
 mod ranks;
 mod state;

@@ -8,6 +8,7 @@ mod failing;
 mod memory;
 mod ranks;
 mod refused;
+mod strangers;
 
 use bench::{Bench, bytes, run};
 use halite_bundle::tensors;

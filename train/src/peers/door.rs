@@ -1,10 +1,10 @@
 //! Where the leader takes in the other processes. Whoever connects may be anyone: it is heard beside the others, for a while and for few
 //! bytes, and passed over unless it knows the secret of the launch.
 
-use super::line::{Line, MOST_AT_FIRST, VERSION, receive, send};
+use super::line::{Line, MOST_AT_FIRST, VERSION};
 use super::options::PeerOptions;
 use super::{TICK, ranks};
-use halite_support::{Diagnostic, Result};
+use halite_support::{Diagnostic, Result, codes};
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Read};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -61,7 +61,8 @@ pub(super) fn meet(options: &PeerOptions, listener: TcpListener, deadline: Insta
     let mut door = Door { options, deadline, listener, heard, said, say, streams, passed_over };
     let met = door.all();
     if let Err(error) = &met {
-        door.streams.iter_mut().flatten().for_each(|stream| refuse(stream, error.message()));
+        let is_late = error.code() == codes::RANKS_APART;
+        door.streams.iter_mut().flatten().for_each(|stream| refuse(stream, error.message(), is_late));
     }
     met.map(|()| Met { streams: door.streams.into_iter().flatten().collect(), passed_over: door.passed_over })
 }
@@ -130,12 +131,12 @@ impl Door<'_> {
             return Ok(());
         };
         if version != VERSION {
-            refuse(&mut stream, &format!("rank {rank} is started by another version of Halite"));
+            refuse(&mut stream, &format!("rank {rank} is started by another version of Halite"), false);
             self.pass_over(&stream, "is started by another version of Halite");
             return Ok(());
         }
         if secret != self.options.secret {
-            refuse(&mut stream, "it is of another launch than rank 0, or has another bundle");
+            refuse(&mut stream, "it is of another launch than rank 0, or has another bundle", false);
             let what = format!("says that it is rank {rank} of {world}, of another launch or with another bundle");
             self.pass_over(&stream, &what);
             return Ok(());
@@ -149,13 +150,13 @@ impl Door<'_> {
             let known = &mut self.streams[rank - 1];
             // Of two that say the same, the second is told so and goes, unless the first is gone.
             if known.as_ref().is_some_and(|known| !is_gone(known)) {
-                refuse(&mut stream, &format!("there are two processes of rank {rank}"));
+                refuse(&mut stream, &format!("there are two processes of rank {rank}"), false);
             } else {
                 *known = Some(stream);
             }
             return Ok(());
         };
-        refuse(&mut stream, &misfit);
+        refuse(&mut stream, &misfit, false);
         Err(super::other_rank(&misfit))
     }
 
@@ -179,7 +180,7 @@ impl Door<'_> {
 /// What one says until a moment: its first line.
 fn greeting(stream: &TcpStream, until: Instant) -> Greeting {
     let reader = BufReader::with_capacity(1, Until { stream, until });
-    match receive(&mut { reader }, MOST_AT_FIRST) {
+    match Line::receive(&mut { reader }, MOST_AT_FIRST) {
         Some(Line::Hello { version, rank, world, secret }) => Greeting::Hello { version, rank, world, secret },
         _ => Greeting::Nothing,
     }
@@ -213,7 +214,8 @@ fn is_same(one: &TcpStream, other: &TcpStream) -> bool {
     matches!((one.peer_addr(), other.peer_addr()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Tells a process why it cannot take part, if it still hears.
-fn refuse(stream: &mut TcpStream, reason: &str) {
-    _ = send(stream, &Line::Failed { reason: reason.to_owned(), passes: false });
+/// Tells a process why it cannot take part and whether another try may do, if it still hears, and that nothing else comes.
+fn refuse(stream: &mut TcpStream, reason: &str, passes: bool) {
+    _ = Line::Failed { reason: reason.to_owned(), passes }.send(stream);
+    _ = stream.shutdown(Shutdown::Write);
 }

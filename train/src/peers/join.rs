@@ -1,15 +1,18 @@
 //! How the processes of a run meet.
 
 use super::door::{Met, meet};
-use super::line::{Line, MOST, MOST_AT_FIRST, VERSION, receive, send};
-use super::options::PeerOptions;
+use super::line::{Line, MOST, MOST_AT_FIRST, VERSION};
+use super::options::{PeerOptions, apart};
 use super::{END, Ending, Inner, Link, Peers, Streams, TICK, broadcast, other_rank};
 use halite_support::Result;
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How much longer than for the leader is waited for what it says.
+const LONGER: Duration = Duration::from_secs(10);
 
 /// How many lines wait to be heard. A rank says one, and waits for what all say.
 const QUEUE: usize = 64;
@@ -18,7 +21,8 @@ impl Peers {
     /// Meets the other processes.
     ///
     /// # Errors
-    /// When the address is none or is taken, the numbers do not fit, or not all come in time.
+    /// [`RANKS_APART`](halite_support::codes::RANKS_APART) when the address is none or is taken or not all come in time, [`OTHER_RANK`](halite_support::codes::OTHER_RANK)
+    /// when one of the launch does not fit.
     pub fn join(options: &PeerOptions) -> Result<Self> {
         let PeerOptions { rank, world, patience, .. } = *options;
         if rank >= world || world < 2 {
@@ -66,7 +70,7 @@ impl Listener {
     fn listen(self, stream: TcpStream, streams: &Streams) {
         let mut stream = BufReader::new(stream);
         loop {
-            let (reason, passes) = match receive(&mut stream, MOST) {
+            let (reason, passes) = match Line::receive(&mut stream, MOST) {
                 Some(Line::Failed { reason, passes }) => (reason, passes),
                 Some(line) => {
                     let is_end = matches!(&line, Line::Say { point, .. } | Line::All { point, .. } if point == END);
@@ -100,7 +104,7 @@ fn lead(options: &PeerOptions, deadline: Instant) -> Result<Met> {
     })?;
     let mut met = meet(options, listener, deadline)?;
     for stream in &mut met.streams {
-        send(stream, &Line::Welcome).map_err(|error| options.at(&error.to_string()))?;
+        Line::Welcome.send(stream).map_err(|error| options.at(&error.to_string()))?;
     }
     Ok(met)
 }
@@ -111,7 +115,8 @@ fn follow(options: &PeerOptions, deadline: Instant) -> Result<TcpStream> {
     loop {
         let why = match greet(options, address, deadline) {
             Ok((stream, Line::Welcome)) => return Ok(stream),
-            Ok((_, Line::Failed { reason, .. })) => return Err(other_rank(&reason)),
+            Ok((_, Line::Failed { reason, passes: false })) => return Err(other_rank(&reason)),
+            Ok((_, Line::Failed { reason, passes: true })) => return Err(apart(&reason)),
             Ok(_) => "not all came, or what answers there is no process of this run".to_owned(),
             Err(error) => error.to_string(),
         };
@@ -132,10 +137,11 @@ fn greet(options: &PeerOptions, address: SocketAddr, deadline: Instant) -> io::R
     }
     let PeerOptions { rank, world, .. } = *options;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(left()))?;
-    send(&mut stream, &Line::Hello { version: VERSION, rank, world, secret: options.secret.clone() })?;
+    // At its own deadline the leader tells who did not come.
+    stream.set_read_timeout(Some(left() + LONGER))?;
+    Line::Hello { version: VERSION, rank, world, secret: options.secret.clone() }.send(&mut stream)?;
     // Not a byte more than the line is taken from the stream, which the listener reads on.
-    let answer = receive(&mut BufReader::with_capacity(1, stream.try_clone()?), MOST_AT_FIRST);
+    let answer = Line::receive(&mut BufReader::with_capacity(1, stream.try_clone()?), MOST_AT_FIRST);
     let ended = || io::Error::other("not all came, or what answers there is no process of this run");
     Ok((stream, answer.ok_or_else(ended)?))
 }

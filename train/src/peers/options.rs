@@ -22,9 +22,11 @@ impl PeerOptions {
     /// What is wrong with the place where all meet.
     pub(super) fn at(&self, reason: &str) -> Diagnostic {
         let Self { rank, world, address, .. } = self;
-        Diagnostic::error(
-            codes::OTHER_RANK,
-            format!("rank {rank} of {world} does not meet the others at `{address}`: {reason}"),
-        )
+        apart(&format!("rank {rank} of {world} does not meet the others at `{address}`: {reason}"))
     }
+}
+
+/// That not all meet.
+pub(super) fn apart(reason: &str) -> Diagnostic {
+    Diagnostic::error(codes::RANKS_APART, reason)
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 
 pub(crate) const TARGET: Target = Target {
     name: "safetensors",
-    share: 169,
+    share: 139,
     seeds,
     mutate,
     prepare: |folder| {

@@ -5,12 +5,13 @@ use halite_bundle::{Bundle, tensors};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// On data 2 and tensor 2, with the state of the optimizer along data too. Trainium 1 takes no groups of four ranks; the stand-in does.
-fn four() -> &'static Bundle {
+/// Trainium 1 takes no groups of four ranks; the stand-in does.
+pub(crate) const ALLOWED: &str = "neuron.allow=[\"group-size\"]";
+
+/// On data 2 and tensor 2, with the state of the optimizer along data too.
+pub(crate) fn four() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
-    BUNDLE.get_or_init(|| {
-        compiled(&["parallel.data=2", "parallel.tensor=2", "parallel.zero=1", "neuron.allow=[\"group-size\"]"])
-    })
+    BUNDLE.get_or_init(|| compiled(&["parallel.data=2", "parallel.tensor=2", "parallel.zero=1", ALLOWED]))
 }
 
 #[test]
@@ -34,11 +35,11 @@ fn fifty_updates_of_four_processes_are_those_of_the_cpu() {
 }
 
 /// Options of a run whose only executions are updates.
-const UPDATES: [&str; 9] =
+pub(crate) const UPDATES: [&str; 9] =
     ["--text", "text.txt", "--steps", "8", "--held-out", "0", "--checkpoint-every", "4", "--quiet"];
 
 /// The index of the state of a run.
-const INDEX: &str = "safetensors.index.json";
+pub(crate) const INDEX: &str = "safetensors.index.json";
 
 /// A run by the script in which the stand-in of one rank has an order.
 fn with_order(bench: &Bench, rank: &str, order: &str) -> Command {
@@ -184,7 +185,7 @@ fn processes_that_do_not_fit_are_told() {
     let mut first = bench.train_on_nrt("run");
     first.args(["--steps", "2", "--load-timeout", "1s"]).env("RANK", "0").env("WORLD_SIZE", "4");
     run(&mut first).with(2, &["error[E0408]: the variable `NEURON_RT_ROOT_COMM_ID` is not set"]);
-    run(first.env("NEURON_RT_ROOT_COMM_ID", &root)).with(2, &["error[E0719]", "ranks 1, 2, 3 did not come"]);
+    run(first.env("NEURON_RT_ROOT_COMM_ID", &root)).with(2, &["error[E0721]", "ranks 1, 2, 3 did not come"]);
     let by_pjrt = run(bench.train("run").args(["--steps", "2"]).env("RANK", "0").env("WORLD_SIZE", "4"));
     by_pjrt.with(
         2,

@@ -60,7 +60,9 @@ impl Bench {
     pub(crate) fn run(&self, of_compiler: &[(&str, &str)], of_library: &[(&str, &str)]) -> Report {
         let own = of_library.iter().map(|(name, value)| (format!("HALITE_STANDIN_NRT_{name}"), (*value).to_owned()));
         let flags = std::env::var("XLA_FLAGS").unwrap_or_default();
-        let shared = [("CORES", "2".to_owned()), ("XLA_FLAGS", flags), ("MEMORY", text(memory().path().to_path_buf()))];
+        let kept = text(memory().path().to_path_buf());
+        let loaded = text(self.folder.path().join("loaded"));
+        let shared = [("CORES", "2".to_owned()), ("XLA_FLAGS", flags), ("MEMORY", kept), ("LOADED", loaded)];
         let shared = shared.map(|(name, value)| (format!("HALITE_STANDIN_NRT_{name}"), value));
         let place = Place {
             compiler: Ok(self.compiler(of_compiler)),

@@ -8,6 +8,15 @@ fi
 check_place 65534
 check_environment
 
+# What tells the processes of this launch from those of another. On several nodes only who starts all of them can say it.
+if [[ -z ${HALITE_LAUNCH-} ]]; then
+    if ((nodes == 1)); then
+        export HALITE_LAUNCH=$(date +%s)-$$-$RANDOM
+    elif [[ -z ${SLURM_JOB_ID-}${TORCHELASTIC_RUN_ID-} ]]; then
+        say 'HALITE_LAUNCH is not set: without one word for all nodes, another for each launch, a process that is left of an earlier launch passes for one of this'
+    fi
+fi
+
 local_size=$((world_size / nodes))
 devices=1
 for ((i = 1; i < world_size; i++)); do
