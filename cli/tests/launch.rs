@@ -213,6 +213,29 @@ fn a_bundle_says_the_same_as_its_recipe() {
     assert!(text(&refused.stderr).contains("a program for `cpu` has no environment"), "{}", text(&refused.stderr));
 }
 
+/// One launch is told from another on one node, and by the user on several.
+#[test]
+fn processes_of_a_launch_have_a_word_of_their_own() {
+    let (folder, script) = two_processes();
+    let place = folder.path().to_str().unwrap();
+    let stub = r#"printf '%s' "${HALITE_LAUNCH-none}" > "$1/$RANK""#;
+    let run = |options: &[&str], variables: &[(&str, &str)]| {
+        let output =
+            shell("bash", &[&[&*script], options, &["--", "bash", "-c", stub, "stub", place]].concat(), variables);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (text(&std::fs::read(folder.path().join("0")).unwrap()), text(&output.stderr))
+    };
+    let (first, _) = run(&[], &[]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("1")).unwrap(), first, "both ranks have it");
+    let (second, said) = run(&[], &[]);
+    assert!(first != second && first != "none" && said.is_empty(), "{first} {second} {said}");
+    assert_eq!(run(&[], &[("HALITE_LAUNCH", "mine")]).0, "mine");
+    let nodes = ["--nodes", "2", "--root", "a:500"];
+    let (none, said) = run(&nodes, &[]);
+    assert!(none == "none" && said.starts_with("launch: HALITE_LAUNCH is not set"), "{none} {said}");
+    assert_eq!(run(&nodes, &[("SLURM_JOB_ID", "7")]), ("none".to_owned(), String::new()));
+}
+
 /// A script for JAX of four ranks, of which each node's process has its share as devices.
 #[test]
 fn a_process_of_jax_has_all_ranks_of_its_node() {

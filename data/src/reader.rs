@@ -4,7 +4,7 @@ use crate::config::OnError;
 use crate::dataset::Skipped;
 use crate::random::{hash, shuffle};
 use crate::source::{Block, Blocks, Fault, Found, Place, Reason, Shard, not_ours};
-use halite_support::Result;
+use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -38,6 +38,8 @@ impl Cursor {
 /// Reads files in the order of each epoch.
 pub(crate) struct Reader {
     shards: Vec<Box<dyn Shard>>,
+    /// The bytes of each file when reading began, where the system says so.
+    sizes: Vec<Option<u64>>,
     on_error: OnError,
     /// What the order of files is drawn from; `None` for their own order.
     seed: Option<u64>,
@@ -50,7 +52,8 @@ pub(crate) struct Reader {
 impl Reader {
     pub(crate) fn new(shards: Vec<Box<dyn Shard>>, on_error: OnError, seed: Option<u64>) -> Self {
         let (cursor, skipped) = (Cursor::default(), BTreeMap::new());
-        let mut reader = Self { shards, on_error, seed, cursor, order: Vec::new(), blocks: None, skipped };
+        let sizes = shards.iter().map(|shard| size(&**shard)).collect();
+        let mut reader = Self { shards, sizes, on_error, seed, cursor, order: Vec::new(), blocks: None, skipped };
         reader.order = reader.order_of(0);
         reader
     }
@@ -153,7 +156,32 @@ impl Reader {
         self.skipped.iter().map(skipped).collect()
     }
 
+    /// The next block of a file, which is told where the file is another than when reading began: at its begin and its end, and where
+    /// something is wrong with it.
     fn next_of(&mut self, shard: usize) -> Result<Found> {
+        if self.blocks.is_none() {
+            self.unchanged(shard)?;
+        }
+        let found = self.read(shard);
+        if !matches!(found, Ok(Found::Block(_))) {
+            self.unchanged(shard)?;
+        }
+        found
+    }
+
+    /// Sees that a file has as many bytes as when reading began.
+    fn unchanged(&self, shard: usize) -> Result<()> {
+        let (before, path) = (self.sizes[shard], self.shards[shard].path().display());
+        let found = match (size(&*self.shards[shard]), before) {
+            (now, before) if now == before => return Ok(()),
+            (Some(now), Some(before)) => format!("has {now} bytes, expected {before} as when reading began"),
+            _ => "is gone, or was made, while it is read".to_owned(),
+        };
+        let help = "leave the files alone while a run reads them; put back the one that was there, and resume from the state that was saved last";
+        Err(Diagnostic::error(codes::DATA, format!("`{path}` {found}")).help(help))
+    }
+
+    fn read(&mut self, shard: usize) -> Result<Found> {
         let blocks = match &mut self.blocks {
             Some(blocks) => blocks,
             none => {
@@ -185,4 +213,9 @@ impl Reader {
         }
         order
     }
+}
+
+/// The bytes of a file, where the system says so.
+fn size(shard: &dyn Shard) -> Option<u64> {
+    shard.path().metadata().ok().map(|metadata| metadata.len())
 }

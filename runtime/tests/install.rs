@@ -46,6 +46,21 @@ fn a_failing_pip_is_quoted() {
     assert!(text.ends_with("failed: no route to the index"), "{text}");
 }
 
+/// Python takes nothing from the current folder or from variables: what lies there by the name of `pip` is not run.
+#[test]
+fn no_module_of_the_current_folder_is_run() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("pip.py"), "open('ran', 'w').write('x')\n").unwrap();
+    let python = folder.path().join("python");
+    // As if the whole command were started in that folder; nothing is looked for in the network.
+    let here = folder.path().display();
+    let script = format!("#!/bin/sh\ncd '{here}' || exit 1\nPIP_NO_INDEX=1 PYTHONPATH='{here}' exec python3 \"$@\"\n");
+    std::fs::write(&python, script).unwrap();
+    std::fs::set_permissions(&python, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    fails(folder.path(), InstallOptions { python: python.into(), ..Default::default() });
+    assert!(!folder.path().join("ran").exists());
+}
+
 #[test]
 #[ignore = "downloads 60 MB"]
 fn installs_the_package() {

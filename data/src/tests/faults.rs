@@ -264,6 +264,47 @@ fn what_was_given_in_a_call_that_fails_is_given_again() {
     }
 }
 
+/// A file that is cut, grows or goes away between two rows is told by name, with what it had.
+#[test]
+fn a_file_that_changes_while_it_is_read_is_told() {
+    let ids: Vec<u8> = (0..40_000u32).flat_map(|id| (id as u16 % 200).to_le_bytes()).collect();
+    let lines: String = (0..20_000).map(|number| format!("{{\"text\": \"{number}\"}}\n")).collect();
+    let array = format!("[{}]", lines.trim_end().replace('\n', ","));
+    let files = [
+        ("a.txt", numbers()),
+        ("b.txt.gz", gzip(&numbers())),
+        ("c.jsonl", lines.into_bytes()),
+        ("d.json", array.into_bytes()),
+        ("e.u16", ids),
+    ];
+    for ((name, content), change) in files.iter().flat_map(|file| [(file, "cut"), (file, "grows"), (file, "goes")]) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        let format = name.ends_with(".u16").then_some(crate::Format::U16);
+        let config = DataConfig { shuffle: false, ..config(vec![SourceConfig { format, ..source("a", name) }]) };
+        let mut data = open(&config, folder.path(), 8, 0).unwrap();
+        data.next(1).unwrap();
+        let size = content.len();
+        let told = match change {
+            "cut" => {
+                std::fs::write(&path, &content[..size / 3]).unwrap();
+                format!("has {} bytes, expected {size} as when reading began", size / 3)
+            }
+            "grows" => {
+                std::fs::write(&path, [&content[..], content].concat()).unwrap();
+                format!("has {} bytes, expected {size} as when reading began", 2 * size)
+            }
+            _ => {
+                std::fs::remove_file(&path).unwrap();
+                "is gone, or was made, while it is read".to_owned()
+            }
+        };
+        let error = (0..100).find_map(|_| data.next(1000).err()).unwrap_or_else(|| panic!("{name} {change}"));
+        assert_eq!(error.message(), format!("source `a`: `{}` {told}", path.display()), "{name} {change}");
+    }
+}
+
 #[test]
 fn nothing_to_train_on_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
