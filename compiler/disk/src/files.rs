@@ -3,7 +3,8 @@
 use crate::{Destination, Disk, Unfinished};
 use halite_support::Result;
 use halite_support::files::{cannot, folder_of};
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 /// Writes a file whole or not at all; missing folders are made. A link stays, and what it leads to is written; a device or
 /// a pipe stays too, and is written to.
@@ -32,14 +33,24 @@ pub fn write_on(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<()> {
 /// When it cannot be written, or a folder has that name.
 pub fn unfinished(disk: &Disk, place: &Path, bytes: &[u8]) -> Result<Unfinished> {
     let fault = |error: std::io::Error| cannot("write", place, &error);
-    let folder = folder_of(place);
-    disk.make_folder(&folder).map_err(|error| cannot("make the folder", &folder, &error))?;
+    make_folder_of(disk, place)?;
     if place.is_dir() {
         return Err(fault(std::io::ErrorKind::IsADirectory.into()));
     }
     let mut file = Unfinished::new(disk, place).map_err(fault)?;
     file.write(bytes).and_then(|()| file.sync()).map_err(fault)?;
     Ok(file)
+}
+
+/// Makes the folder that something of this path is to be in, and gives it.
+///
+/// # Errors
+/// When it cannot be made, or nothing can have that name.
+pub fn make_folder_of(disk: &Disk, path: &Path) -> Result<PathBuf> {
+    disk.make_folder_of(path).map_err(|error| match error.kind() {
+        ErrorKind::InvalidFilename => cannot("write", path, &error),
+        _ => cannot("make the folder", &folder_of(path), &error),
+    })
 }
 
 #[cfg(test)]
@@ -52,6 +63,24 @@ pub(crate) mod tests {
     fn files_are_on_the_device() {
         let folder = tempfile::tempdir().unwrap();
         assert_durable(|disk| write_on(disk, &folder.path().join("a/b.txt"), b"text").unwrap());
+    }
+
+    /// Folders are made for a file that can be there, and for no other.
+    #[test]
+    fn a_name_that_no_file_can_have_leaves_no_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = "x".repeat(300);
+        for (path, message) in [
+            (format!("a/b/{long}"), format!("cannot write `{{}}/a/b/{long}`: file name too long")),
+            (format!("a/{long}/b"), format!("cannot write `{{}}/a/{long}/b`: file name too long")),
+        ] {
+            let error = write(&folder.path().join(path), b"text").unwrap_err();
+            assert_eq!(error.message(), message.replace("{}", folder.path().to_str().unwrap()));
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+        let error = Disk::default().make_folder(&folder.path().join("a/b").join(&long)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidFilename);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

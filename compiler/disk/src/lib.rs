@@ -12,14 +12,14 @@ mod readable;
 pub mod testing;
 mod unfinished;
 
-pub use files::{unfinished, write, write_on};
+pub use files::{make_folder_of, unfinished, write, write_on};
 pub use link::link_on;
 pub use lock::{Lock, Locking};
 pub use own::Own;
 pub use readable::Readable;
 pub use unfinished::{Scratch, Unfinished};
 
-use halite_support::files::end_of_links;
+use halite_support::files::{end_of_links, folder_of};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -142,15 +142,42 @@ impl Disk {
         }
     }
 
-    /// Makes a folder and those above it, where they are missing.
+    /// Makes a folder and those above it, where they are missing; all or none of them.
     ///
     /// # Errors
     /// Those of the system, here and below.
     pub fn make_folder(&self, path: &Path) -> io::Result<()> {
+        self.make_folder_where(path, || Ok(()))
+    }
+
+    /// Makes the folder that something of this path is to be in, and gives it. It is not made where nothing can have that name.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn make_folder_of(&self, path: &Path) -> io::Result<PathBuf> {
+        let folder = folder_of(path);
+        let can_be = || match path.symlink_metadata() {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
+        self.make_folder_where(&folder, can_be)?;
+        Ok(folder)
+    }
+
+    /// Makes a folder and those above it, and removes them again where what is asked then does not hold.
+    fn make_folder_where(&self, path: &Path, holds: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         if path.is_dir() {
             return Ok(());
         }
-        self.call(Operation::MakeFolder, || std::fs::create_dir_all(path), || Ok(()))
+        let missing = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        let missing: Vec<&Path> = missing.collect();
+        let make = || {
+            std::fs::create_dir_all(path).and_then(|()| holds()).inspect_err(|_| {
+                // Those that are not there, or in which somebody else put something, are left alone.
+                missing.iter().for_each(|folder| _ = std::fs::remove_dir(folder));
+            })
+        };
+        self.call(Operation::MakeFolder, make, || Ok(()))
     }
 
     /// Makes what `make` gives: a file that is open, and its path.

@@ -2,7 +2,6 @@
 
 use super::{Disk, Operation};
 use crate::unfinished::builder;
-use halite_support::files::folder_of;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -12,8 +11,7 @@ use std::path::Path;
 /// # Errors
 /// Those of the system, also where its file system has no second names: then nothing has changed.
 pub fn link_on(disk: &Disk, file: &Path, place: &Path) -> io::Result<()> {
-    let folder = folder_of(place);
-    disk.make_folder(&folder)?;
+    let folder = disk.make_folder_of(place)?;
     // As long as it has the name of what is unfinished, nobody is to take it for a leftover.
     let lock = File::open(file)?;
     lock.lock_shared()?;

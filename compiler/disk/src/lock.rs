@@ -27,7 +27,7 @@ impl Lock {
     /// # Errors
     /// Those of the system; when the path is a link, or another name of a file.
     pub fn take(disk: &Disk, path: &Path, holder: &str) -> io::Result<Locking> {
-        disk.make_folder(&halite_support::files::folder_of(path))?;
+        disk.make_folder_of(path)?;
         // What has another name is somebody's else, and would be emptied.
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
         let mut options = File::options();

@@ -31,8 +31,7 @@ impl Unfinished {
     /// # Errors
     /// Those of the system, here and below.
     pub fn new(disk: &Disk, place: &Path) -> io::Result<Self> {
-        let folder = folder_of(place);
-        disk.make_folder(&folder)?;
+        let folder = disk.make_folder_of(place)?;
         remove_leftovers(disk, &folder);
         let make = || Ok(builder().permissions(permissions()).tempfile_in(&folder)?.keep()?);
         let (file, path) = claimed(|| disk.create(make))?;

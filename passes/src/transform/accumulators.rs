@@ -1,5 +1,6 @@
 //! Sums over micro-batches: what is added up, and in which element types.
 
+use crate::transform::trained::{made, unprepared};
 use halite_ir::{Builder, FuncResult, Function, Param, ParamRole, ResultRole, TensorType, Value};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -59,6 +60,21 @@ pub(super) fn check_rounding(recipe: &Recipe) -> Result<()> {
 }
 
 impl Sum {
+    /// As [`all`](Self::all), for a pass that makes state of them.
+    ///
+    /// # Errors
+    /// When there is no gradient, or the entry has such state already.
+    pub(super) fn state_of(pass: &str, entry: &Function, results: &[FuncResult], recipe: &Recipe) -> Result<Vec<Self>> {
+        let is_made = |param: &&Param| matches!(&param.role, ParamRole::State(spec) if is_sum(spec));
+        if let Some(param) = entry.params.iter().find(is_made) {
+            return Err(made(pass, &format!("the entry has the sum `{}` already", param.name)));
+        }
+        if !results.iter().any(|result| matches!(result.role, ResultRole::Gradient(_))) {
+            return Err(unprepared(pass, "the entry has no gradient to sum", "auto-diff"));
+        }
+        Ok(Self::all(entry, results, recipe))
+    }
+
     /// All of an entry with these results, in their order. Sums are made in `precision.accumulate`, or wider where the parts are.
     pub(super) fn all(entry: &Function, results: &[FuncResult], recipe: &Recipe) -> Vec<Self> {
         let is_summed = |role: &ResultRole| role.is_sum() || matches!(role, ResultRole::Gradient(_));

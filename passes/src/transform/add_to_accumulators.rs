@@ -34,7 +34,7 @@ impl Pass for AddToAccumulators {
         let recipe = cx.recipe(PASS)?;
         check_rounding(recipe)?;
         let (mut b, results) = Builder::on_entry(module, cx.registry)?;
-        let sums = Sum::all(b.function(), &results, recipe);
+        let sums = Sum::state_of(PASS, b.function(), &results, recipe)?;
         let so_far: Vec<Value> =
             sums.iter().map(|sum| b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()))).collect();
         let outer = b.enter_scope(SCOPE);

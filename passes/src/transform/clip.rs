@@ -3,9 +3,9 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::layer::Layer;
 use crate::transform::packed::by_rows;
-use crate::transform::trained::{self, Joining, Objective, SCOPE, Set, VECTORS, collect, end_to_end, group_of};
+use crate::transform::trained::{self, Joining, Objective, SCOPE, Set, VECTORS, collect, end_to_end, group_of, made};
 use crate::transform::update::rule::scaled;
-use halite_ir::{Builder, GRAD_NORM, Module, Phase, ResultRole, Value, Values};
+use halite_ir::{Builder, FuncResult, GRAD_NORM, Module, Phase, ResultRole, Value, Values};
 use halite_recipe::{Clip as Bound, Optimizer, REST, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
@@ -54,6 +54,10 @@ impl Pass for Clip {
 
 fn clip(module: &mut Module, cx: &PassCx<'_>, recipe: &Recipe) -> Result<()> {
     let (mut b, mut results) = Builder::on_entry(module, cx.registry)?;
+    let is_scaled = |result: &&FuncResult| matches!(result.role, ResultRole::Scale(_));
+    if let Some(result) = results.iter().find(is_scaled) {
+        return Err(made(PASS, &format!("the entry has the result `{}` already", result.name)));
+    }
     let weights = collect(PASS, &b, &results, &recipe.precision)?;
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, &results)?;

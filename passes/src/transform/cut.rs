@@ -15,7 +15,7 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::remark::Remark;
 use budget::Plan;
 use cutter::{Around, Cutter, Made};
-use halite_ir::{Function, Module, ParamRole, Phase};
+use halite_ir::{Function, Module, ParamRole, Phase, fingerprint};
 use halite_recipe::Calls;
 use halite_support::{Diagnostic, Name, Result, codes};
 use policy::Policy;
@@ -60,6 +60,7 @@ impl Pass for Cut {
             return Ok(Changed::No);
         }
         let policy = Policy::of(recipe);
+        let before = fingerprint(module);
         let entry = module.take_entry()?;
         // The second of two modules that make an update has no forward to compute again.
         let is_fed = entry.params.iter().any(|param| param.role == ParamRole::Batch);
@@ -75,7 +76,12 @@ impl Pass for Cut {
         if is_changed {
             policy.check()?;
             module.drop_unreached();
-            say(cx, made, &names::rename(module, renamed));
+            let names = names::rename(module, renamed);
+            // What was cut before is made as it was.
+            if fingerprint(module) == before {
+                return Ok(Changed::No);
+            }
+            say(cx, made, &names);
         } else if is_fed && recipe.recomputes() {
             cx.warn(idle);
         }

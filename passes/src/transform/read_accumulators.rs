@@ -34,7 +34,7 @@ impl Pass for ReadAccumulators {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let entry = module.take_entry()?;
-        let sums = Sum::all(&entry, &entry.results, cx.recipe(PASS)?);
+        let sums = Sum::state_of(PASS, &entry, &entry.results, cx.recipe(PASS)?)?;
         let mut b = Builder::new(module, cx.registry, entry.name.clone());
         let is_weight = |param: &&Param| matches!(param.role, ParamRole::Weight(_));
         for param in entry.params.iter().filter(is_weight) {

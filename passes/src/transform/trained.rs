@@ -104,6 +104,12 @@ pub(crate) fn unprepared(pass: &str, what: &str, before: &str) -> Diagnostic {
     Diagnostic::error(codes::PIPELINE, format!("`{pass}`: {what}")).help(format!("run `{before}` before `{pass}`"))
 }
 
+/// A complaint about a module that a pass has seen before.
+pub(crate) fn made(pass: &str, what: &str) -> Diagnostic {
+    let message = format!("`{pass}`: {what}");
+    Diagnostic::error(codes::PIPELINE, message).help(format!("run `{pass}` once, and not on what it made"))
+}
+
 /// A complaint about a parameter that is named as something of the step's own is.
 pub(crate) fn name_taken(name: &str) -> Diagnostic {
     let message = format!("the training step needs the name `{name}`, which a parameter has");

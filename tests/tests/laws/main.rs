@@ -12,6 +12,7 @@ mod functions;
 mod gradients;
 mod lift;
 mod packed_causality;
+mod pipelines;
 mod precision;
 mod precision_faults;
 mod random_layers;

@@ -4,7 +4,7 @@ use super::aside::aside;
 use super::read::check_names;
 use super::{Bundle, DECOMPOSITIONS, MANIFEST, NEFFS};
 use crate::Manifest;
-use halite_disk::{Disk, Scratch};
+use halite_disk::{Disk, Scratch, make_folder_of};
 use halite_support::files::{UNFINISHED, cannot, end_of_links, folder_of};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexSet;
@@ -17,7 +17,7 @@ pub(super) fn write(disk: &Disk, bundle: &Bundle, folder: &Path) -> Result<()> {
     check_names(&bundle.files)?;
     settle(disk, folder)?;
     check_target(folder)?;
-    disk.make_folder(&parent).map_err(|error| cannot("make the folder", &parent, &error))?;
+    make_folder_of(disk, folder)?;
     let scratch = Scratch::new(disk, &parent).map_err(|error| cannot("write to", &parent, &error))?;
     let fresh = scratch.path().join("new");
     fill(disk, bundle, &fresh)?;
