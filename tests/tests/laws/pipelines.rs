@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 const PASSES: &str = "//@ passes: ";
 
 fn goldens(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in std::fs::read_dir(folder).expect("a readable folder") {
+        let path = entry.expect("a readable folder").path();
         if path.is_dir() {
             goldens(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "ir") {
@@ -44,7 +44,7 @@ fn edits(names: &[&str]) -> Vec<String> {
 
 fn recipe(session: &mut Session, settings: &[&str]) -> Recipe {
     let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
-    session.load("tiny", &settings).unwrap().recipe
+    session.load("tiny", &settings).expect("a preset").recipe
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn no_order_of_passes_is_a_fault_of_ours() {
     goldens(&Path::new(env!("CARGO_MANIFEST_DIR")).join("golden"), &mut files);
     files.sort();
     let tried = for_each(&files, |path| {
-        let text = std::fs::read_to_string(path).unwrap();
+        let text = std::fs::read_to_string(path).expect("a readable file");
         let mut tried = 0;
         for passes in edits(&passes(&text)) {
             for settings in [&[][..], &["precision=\"mixed\"", "emit.calls=\"keep\"", "accumulate=2", "batch=4"]] {
@@ -61,7 +61,8 @@ fn no_order_of_passes_is_a_fault_of_ours() {
                 let recipe = Some(recipe(&mut session, settings));
                 let source: String = text.split_inclusive('\n').filter(|line| !line.starts_with("//>")).collect();
                 let file = session.sources.add("golden.ir", source.as_str());
-                let options = OptOptions { passes: passes.parse().unwrap(), recipe, ..OptOptions::default() };
+                let options =
+                    OptOptions { passes: passes.parse().expect("names of passes"), recipe, ..OptOptions::default() };
                 if let Err(mistakes) = session.optimize(file, &options) {
                     let bug = mistakes.iter().find(|mistake| mistake.severity() == Severity::Bug);
                     assert!(bug.is_none(), "{} with `{passes}`: {bug:?}", path.display());
