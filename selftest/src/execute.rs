@@ -130,12 +130,12 @@ impl Executor<'_> {
         let failed = |error| cannot("write", &said, &error);
         let file = File::create(&said).map_err(failed)?;
         let mut command = self.command(folder, (rank, world), own);
-        command.stdin(Stdio::null()).stdout(file.try_clone().map_err(failed)?).stderr(file);
+        command.stdin(Stdio::null());
         let runs: usize = cases.iter().map(|(case, _)| case.runs.len()).sum();
         let calls = self.limits.call.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX).saturating_add(1));
         let limit = self.limits.load.saturating_add(calls).saturating_add(OVERHEAD).min(self.limits.process);
         let limits = process::Limits { timeout: Some(limit), interrupt: self.limits.interrupt };
-        let exit = process::run(&mut command, limits);
+        let exit = process::run(&mut command, &file, limits);
         let exit = exit.map_err(|error| Diagnostic::error(codes::SELFTEST, format!("no process starts: {error}")))?;
         Ok(ending(exit, limit, &said))
     }
@@ -204,13 +204,14 @@ fn gather(case: &Case, folders: &[PathBuf], said: &[Result<String>]) -> std::res
 
 /// How a process ended that left no answer, with the last line that it wrote.
 fn ending(exit: Exit, limit: Duration, said: &Path) -> String {
-    let text = String::from_utf8_lossy(&std::fs::read(said).unwrap_or_default()).into_owned();
+    let text = process::end_of(said);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
     let line = line.map_or_else(String::new, |line| format!("; it wrote last: {}", scrub(&short(line))));
     match exit {
         Exit::Ended(status) if status.success() => format!("its process ended without an answer{line}"),
         Exit::Ended(status) => format!("its process broke off ({}){line}", scrub(&status.to_string())),
         Exit::TimedOut => format!("its process did not end within {} s and was ended{line}", limit.as_secs()),
+        Exit::Flooded => format!("its process printed without end and was ended{line}"),
         Exit::Interrupted => "it was stopped".to_owned(),
     }
 }

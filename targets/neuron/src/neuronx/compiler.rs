@@ -127,11 +127,10 @@ fn said(program: &Path, interrupt: &AtomicBool) -> Result<String> {
     let path = folder.path().join("version.txt");
     let failed = |error: std::io::Error| unusable(program, &format!("cannot be run: {error}"));
     let file = File::create(&path).map_err(|error| cannot("write", &path, &error))?;
-    let same = file.try_clone().map_err(failed)?;
     let mut command = Command::new(program);
-    command.arg("--version").current_dir(folder.path()).stdin(Stdio::null()).stdout(file).stderr(same);
-    let exit = process::run(&mut command, Limits { timeout: Some(VERSION_TIMEOUT), interrupt });
-    let text = String::from_utf8_lossy(&halite_support::files::read(&path)?).into_owned();
+    command.arg("--version").current_dir(folder.path()).stdin(Stdio::null());
+    let exit = process::run(&mut command, &file, Limits { timeout: Some(VERSION_TIMEOUT), interrupt });
+    let text = process::end_of(&path);
     match exit.map_err(failed)? {
         Exit::Ended(status) if status.success() => Ok(text),
         Exit::Ended(status) => {
@@ -141,6 +140,7 @@ fn said(program: &Path, interrupt: &AtomicBool) -> Result<String> {
         Exit::TimedOut => {
             Err(unusable(program, &format!("does not say its version within {} s", VERSION_TIMEOUT.as_secs())))
         }
+        Exit::Flooded => Err(unusable(program, "prints without end when it is asked for its version")),
         Exit::Interrupted => Err(Diagnostic::error(codes::COMPILER_STOPPED, "stopped before anything was compiled")),
     }
 }

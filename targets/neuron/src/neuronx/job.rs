@@ -11,6 +11,7 @@ use super::{Observer, Options, log, neff};
 use halite_bundle::{NeffRecord, sha256};
 use halite_disk::Disk;
 use halite_support::files::cannot;
+use halite_support::units::bytes;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use std::fs::File;
 use std::io;
@@ -202,8 +203,8 @@ impl Job<'_> {
         let failed = |error: io::Error| cannot("run", &compiler.program, &error);
         let mut command = Command::new(&compiler.program);
         command.args(command::arguments(self.task.name(), &self.task.flags)).current_dir(folder);
-        command.stdin(work.input().map_err(failed)?).stdout(output.try_clone().map_err(failed)?).stderr(output);
-        process::run(&mut command, Limits { timeout, interrupt }).map_err(failed)
+        command.stdin(work.input().map_err(failed)?);
+        process::run(&mut command, &output, Limits { timeout, interrupt }).map_err(failed)
     }
 
     /// The NEFF, if the compiler ended well and left one.
@@ -219,6 +220,13 @@ impl Job<'_> {
                 let limit = self.options.timeout.unwrap_or_default().as_secs_f64();
                 return Err(failed(format!("`neuronx-cc` did not finish `{name}` within {limit} s"))
                     .help("give it more time with `--timeout`, or look into the log for where it hangs"));
+            }
+            Exit::Flooded => {
+                let most = bytes(process::MOST_PRINTED);
+                return Err(failed(format!(
+                    "`neuronx-cc` printed more than {most} while it compiled `{name}`, and was ended"
+                ))
+                .help("look into the log for what it repeats"));
             }
             Exit::Ended(status) if !status.success() => {
                 return Err(failed(format!("`neuronx-cc` did not compile `{name}`: {}", ending(status))));
@@ -281,7 +289,7 @@ fn ending(status: ExitStatus) -> String {
 
 /// What the compiler printed, then what it logged.
 fn gathered_log(folder: &Path) -> String {
-    let read = |name: &str| String::from_utf8_lossy(&std::fs::read(folder.join(name)).unwrap_or_default()).into_owned();
+    let read = |name: &str| process::end_of(&folder.join(name));
     let section =
         |title: &str, text: String| if text.is_empty() { text } else { format!("== {title}\n{}\n", text.trim_end()) };
     section("what neuronx-cc printed", read(PRINTED)) + &section(COMPILER_LOG, read(COMPILER_LOG))

@@ -1,8 +1,10 @@
 //! Running a program to its end, or ending it with everything that it started.
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,6 +13,15 @@ use std::time::{Duration, Instant};
 const POLL: Duration = Duration::from_millis(20);
 /// How long a program that was asked to end may take before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// The most bytes that a program may print.
+pub const MOST_PRINTED: u64 = 1 << 28;
+
+/// How much stays of what a program printed that was ended for it.
+const KEPT: u64 = 1 << 20;
+
+/// The most bytes that are read of a text that a program wrote: its end.
+const READ: u64 = 1 << 26;
 
 /// When to stop waiting.
 #[derive(Clone, Copy, Debug)]
@@ -30,16 +41,18 @@ pub enum Exit {
     TimedOut,
     /// The interrupt came.
     Interrupted,
+    /// It printed more than [`MOST_PRINTED`]; the beginning of that is kept.
+    Flooded,
 }
 
-/// Runs a program as the leader of a process group of its own. When this returns, the whole group is ended.
+/// Runs a program as the leader of a process group of its own, which prints into a file. When this returns, the whole group is ended.
 ///
 /// # Errors
 /// When it cannot be started, or the system does not say how it ended.
-pub fn run(command: &mut Command, limits: Limits<'_>) -> io::Result<Exit> {
-    let mut child = command.process_group(0).spawn()?;
+pub fn run(command: &mut Command, printed: &File, limits: Limits<'_>) -> io::Result<Exit> {
+    let mut child = command.stdout(printed.try_clone()?).stderr(printed.try_clone()?).process_group(0).spawn()?;
     let group = pid(&child)?;
-    let watched = watch(group, limits);
+    let watched = watch(group, printed, limits);
     if !matches!(watched, Ok(None)) {
         // Asked first, so that it can put its things in order.
         signal(group, Signal::TERM);
@@ -51,6 +64,10 @@ pub fn run(command: &mut Command, limits: Limits<'_>) -> io::Result<Exit> {
     // Its id is not given to another group before `wait` has collected the leader.
     signal(group, Signal::KILL);
     let status = child.wait()?;
+    // Also of one that ended between two looks.
+    if printed.metadata()?.len() > MOST_PRINTED {
+        printed.set_len(KEPT)?;
+    }
     Ok(watched?.unwrap_or(Exit::Ended(status)))
 }
 
@@ -59,7 +76,7 @@ fn pid(child: &Child) -> io::Result<Pid> {
 }
 
 /// Waits for the leader to end; `Some` when something else came first.
-fn watch(leader: Pid, limits: Limits<'_>) -> io::Result<Option<Exit>> {
+fn watch(leader: Pid, printed: &File, limits: Limits<'_>) -> io::Result<Option<Exit>> {
     let start = Instant::now();
     while !has_ended(leader)? {
         if limits.interrupt.load(Ordering::Relaxed) {
@@ -67,6 +84,9 @@ fn watch(leader: Pid, limits: Limits<'_>) -> io::Result<Option<Exit>> {
         }
         if limits.timeout.is_some_and(|timeout| start.elapsed() >= timeout) {
             return Ok(Some(Exit::TimedOut));
+        }
+        if printed.metadata()?.len() > MOST_PRINTED {
+            return Ok(Some(Exit::Flooded));
         }
         std::thread::sleep(POLL);
     }
@@ -83,6 +103,19 @@ fn has_ended(leader: Pid) -> io::Result<bool> {
     }
 }
 
+/// The end of a text that a program wrote; nothing where there is none.
+pub fn end_of(path: &Path) -> String {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let start = file.metadata()?.len().saturating_sub(READ);
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        file.take(READ).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
 /// Sends a signal to a group; one that is gone needs none.
 fn signal(group: Pid, signal: Signal) {
     let _ = kill_process_group(group, signal);
@@ -95,7 +128,7 @@ mod tests {
     fn shell(script: &str, timeout: Duration, interrupt: bool) -> Exit {
         let interrupt = AtomicBool::new(interrupt);
         let limits = Limits { timeout: Some(timeout), interrupt: &interrupt };
-        run(Command::new("sh").args(["-c", script]), limits).unwrap()
+        run(Command::new("sh").args(["-c", script]), &tempfile::tempfile().unwrap(), limits).unwrap()
     }
 
     #[test]
@@ -105,6 +138,15 @@ mod tests {
         assert_eq!(shell("sleep 60", Duration::from_millis(50), false), Exit::TimedOut);
         assert_eq!(shell("sleep 60", long, true), Exit::Interrupted);
         assert_eq!(shell("trap '' TERM; while :; do sleep 0.05; done", long, true), Exit::Interrupted);
+    }
+
+    #[test]
+    fn one_that_floods_is_ended_and_what_it_printed_cut() {
+        let (printed, interrupt) = (tempfile::NamedTempFile::new().unwrap(), AtomicBool::new(false));
+        let limits = Limits { timeout: Some(Duration::from_secs(600)), interrupt: &interrupt };
+        let exit = run(Command::new("sh").args(["-c", "yes a line of it"]), printed.as_file(), limits).unwrap();
+        assert_eq!((exit, printed.as_file().metadata().unwrap().len()), (Exit::Flooded, KEPT));
+        assert!(end_of(printed.path()).starts_with("a line of it\n"));
     }
 
     #[test]
