@@ -27,7 +27,7 @@ parts=(
     "random|20,000 random modules, 400 of layers"
     "verdicts|a million verdicts, and right programs from 20 seeds"
     "bugs|seeded bugs from five seeds"
-    "causality|2,000 masks and 2,000 mutants against runs"
+    "causality|2,000 masks, 2,000 mutants and 2,000 models of idioms against runs"
     "own-code|every test on the code that XLA makes by itself"
     "growth|work on a megabyte of input of each kind"
     "memory|1,000 compiles in one process"
@@ -66,7 +66,8 @@ run() {
         verdicts) HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 "${tests[@]}" --test laws -- verdicts:: ;;
         bugs) HALITE_BUG_SEEDS=5 "${tests[@]}" --test laws -- seeded_bugs:: ;;
         causality)
-            HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 "${tests[@]}" --test laws -- causality_arithmetic:: causality_mutations:: ;;
+            HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 HALITE_CAUSAL_IDIOMS=2000 "${tests[@]}" --test laws -- \
+                causality_arithmetic:: causality_mutations:: causality_idioms:: ;;
         own-code) "${own[@]}" ;;
         growth) HALITE_GROWTH_BYTES=1048576 "${release[@]}" --test surface -- growth:: --nocapture ;;
         memory) HALITE_COMPILES=1000 "${tests[@]}" --test surface -- same_memory:: ;;

@@ -3,14 +3,14 @@
 use crate::analysis::causality::trial::{Trial, of_loss, of_output};
 use crate::analysis::causality::{CausalityReport, Finding, Verdict, causality};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Module, Phase};
+use halite_ir::{Module, Param, ParamRole, Phase};
 use halite_support::{Result, Severity};
 
 /// Proves that outputs at each position depend only on tokens up to that position, and that the loss compares labels with
 /// predictions that have not read them, see [`causality`](causality()). The module stays as it is.
 ///
 /// A leak is what inputs show: a later token that changes an earlier value, in the module itself or, where the interpreter would take too long,
-/// in the same model at smaller sizes. It is an error; what cannot be followed, and what nothing shows, is not. Before `legal` it is one of the model; in `legal` it is the fault of a
+/// in the same model at smaller sizes. What cannot be followed is tried too, where tokens and weights are all that a model is given. A leak is an error; what cannot be followed, and what nothing shows, is not. Before `legal` it is one of the model; in `legal` it is the fault of a
 /// pass, where the findings of the run hold an earlier proof. The report goes to the findings of the run.
 #[derive(Debug)]
 pub(crate) struct CheckCausality;
@@ -52,7 +52,17 @@ fn judged(report: CausalityReport, module: &Module, cx: &PassCx<'_>) -> Causalit
 }
 
 fn shown(verdict: Verdict, module: &Module, cx: &PassCx<'_>, trial: impl Fn(&Module, &Finding) -> Trial) -> Verdict {
-    let Verdict::Leaks(finding) = verdict else { return verdict };
+    let finding = match verdict {
+        Verdict::Leaks(finding) => finding,
+        // What is not followed may look ahead all the same.
+        Verdict::Unknown(finding) if module.phase == Phase::Built && is_free(module) => {
+            return match trial(module, &finding) {
+                Trial::Shown(witness) => Verdict::Leaks(Finding { witness: Some(witness), ..finding }),
+                Trial::NotShown | Trial::TooLarge => Verdict::Unknown(finding),
+            };
+        }
+        verdict => return verdict,
+    };
     let mut came = trial(module, &finding);
     if came == Trial::TooLarge && module.phase == Phase::Built {
         came = cx.smaller.and_then(|smaller| smaller.0()).map_or(came, |module| trial(&module, &finding));
@@ -62,6 +72,21 @@ fn shown(verdict: Verdict, module: &Module, cx: &PassCx<'_>, trial: impl Fn(&Mod
         Trial::NotShown => Verdict::Unknown(Finding { witness: None, why: NOT_SHOWN, ..finding }),
         Trial::TooLarge => Verdict::Unknown(Finding { witness: None, why: NOT_TRIED, ..finding }),
     }
+}
+
+/// Whether a module is what it is for any tokens and weights: none of its inputs may be a mask or positions, of which only some are meant.
+fn is_free(module: &Module) -> bool {
+    let Some(entry) = module.entry() else { return false };
+    let mut fed = 0;
+    let is_any = |param: &Param| match &param.role {
+        ParamRole::Batch => {
+            fed += 1;
+            fed == 1
+        }
+        ParamRole::Weight(info) => !info.frozen,
+        _ => false,
+    };
+    entry.params.iter().all(is_any)
 }
 
 /// Why a leak that the analysis sees is none: what it takes for read may be read for nothing.

@@ -6,6 +6,7 @@ mod causal_input;
 mod causality;
 mod causality_arithmetic;
 mod causality_claims;
+mod causality_idioms;
 mod causality_mutations;
 mod causality_verdicts;
 mod functions;
