@@ -6,6 +6,9 @@ use halite_tensor::{DType, HostTensor, split_mix};
 /// How many elements and floating-point operations the interpreter is given at most, of all ranks together: some seconds of work.
 const MAX_WORK: u64 = 200_000_000;
 
+/// How many elements inputs have at most, of all ranks together: they are all made before anything is run.
+const MAX_INPUTS: u64 = 10_000_000;
+
 /// Whole numbers are drawn below this: ids, labels and positions that the smallest of models have too.
 const BELOW: u64 = 4;
 
@@ -20,7 +23,12 @@ pub(super) fn fits(module: &Module, registry: &Registry, ranks: usize) -> bool {
         insts.fold(0, u64::saturating_add)
     };
     let work = function_totals(&module.functions, own).last().copied().unwrap_or_default();
-    work.saturating_mul(ranks as u64) <= MAX_WORK
+    let given = module.entry().map_or(0, |entry| {
+        let elements =
+            entry.param_types().iter().map(|ty| ty.shape().num_elements() as u64).fold(0, u64::saturating_add);
+        elements.saturating_mul(ranks as u64)
+    });
+    work.saturating_mul(ranks as u64) <= MAX_WORK && given <= MAX_INPUTS
 }
 
 /// Inputs for the parameters of an entry, which have these types: reals around zero, state that is not negative, small whole numbers.

@@ -177,9 +177,29 @@ impl<'a> Checker<'a> {
         let checked = &self.computations[entry];
         let program = program_matches(module.host_program_shape.as_ref(), &checked.parameters, checked.result.as_ref());
         let aliases = aliases(module, checked).and_then(|()| donors(module, checked));
-        self.keep(context, program);
+        self.keep(context, program.and_then(|()| is_of_entry(module, proto)));
         self.keep(context, aliases);
     }
+}
+
+/// Whether the program shape of a module is that of its entry, also where types are outside our set: XLA ends the process where it is not.
+fn is_of_entry(module: &HloModuleProto, entry: &HloComputationProto) -> Result<()> {
+    let (Some(program), Some(own)) = (&module.host_program_shape, &entry.program_shape) else { return Ok(()) };
+    let results = [program, own].map(|program| program.result.as_slice());
+    let is_one = |one: &[ShapeProto], other: &[ShapeProto]| {
+        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_alike(one, other))
+    };
+    if is_one(&program.parameters, &own.parameters) && is_one(results[0], results[1]) {
+        return Ok(());
+    }
+    Err(Diagnostic::error(codes::TYPE_MISMATCH, "the program shape is not that of the entry"))
+}
+
+/// Whether shapes are of one type, layouts aside.
+fn is_alike(one: &ShapeProto, other: &ShapeProto) -> bool {
+    (one.element_type, &one.dimensions) == (other.element_type, &other.dimensions)
+        && one.tuple_shapes.len() == other.tuple_shapes.len()
+        && one.tuple_shapes.iter().zip(&other.tuple_shapes).all(|(one, other)| is_alike(one, other))
 }
 
 /// The type a shape states; `None` when some element type is XLA's but not ours.

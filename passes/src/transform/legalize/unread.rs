@@ -1,10 +1,11 @@
 //! Inputs that nothing reads.
 
 use crate::framework::target::UnreadInputs;
-use halite_ir::{Function, Module, Param, ParamRole, Registry, Rewriter};
-use halite_support::Result;
+use halite_ir::{FuncResult, Function, Module, Param, ParamRole, Registry, ResultRole, Rewriter};
+use halite_support::{Name, Result};
+use rustc_hash::FxHashSet;
 
-/// Drops those parameters of the entry that neither an instruction nor a result names.
+/// Drops those parameters of the entry that neither an instruction nor a result names, and that no result replaces.
 ///
 /// # Errors
 /// A bug when the entry cannot be copied.
@@ -18,7 +19,8 @@ pub(super) fn drop_unread_inputs(module: &mut Module, registry: &Registry, which
         UnreadInputs::FedGo => reads_batch && is_batch(param),
         UnreadInputs::Go => true,
     };
-    let stays = |param: &Param| read[param.value.index()] || !goes(param);
+    let replaced: FxHashSet<&Name> = entry.results.iter().filter_map(replaces).collect();
+    let stays = |param: &Param| read[param.value.index()] || replaced.contains(&param.name) || !goes(param);
     if entry.params.iter().all(stays) {
         module.functions.push(entry);
         return Ok(());
@@ -29,6 +31,11 @@ pub(super) fn drop_unread_inputs(module: &mut Module, registry: &Registry, which
     }
     entry.insts.iter().try_for_each(|inst| rewriter.copy(&entry, inst))?;
     rewriter.finish(&entry).map(drop)
+}
+
+/// The parameter that a result takes the place of.
+fn replaces(result: &FuncResult) -> Option<&Name> {
+    if let ResultRole::State(of) = &result.role { Some(of) } else { None }
 }
 
 /// For each value, whether an instruction or a result names it.
