@@ -15,7 +15,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Measure the loss and the perplexity of a model on data.
+/// Measure the loss of a model on data, and its perplexity and metrics.
 ///
 /// INPUT is a bundle with the role `eval`, or what `halite compile` takes. Each data set is measured on its own: the files that are given,
 /// or what the recipe's data hold out. Nothing is trained.
@@ -98,24 +98,25 @@ impl Eval {
 
 /// A row for each data set.
 fn shown(found: &[(String, Evaluated)]) -> String {
-    let head = ["data", "loss", "perplexity", "tokens"].map(str::to_owned);
-    let metrics = found.first().into_iter().flat_map(|(_, evaluated)| evaluated.metrics.keys().cloned());
-    let head = head.into_iter().chain(metrics).collect();
+    let Some((_, first)) = found.first() else { return String::new() };
+    let perplexity = first.perplexity().map(|_| "perplexity");
+    let head = ["data", "loss"].into_iter().chain(perplexity).chain([first.counted.unit()]);
+    let head = head.map(str::to_owned).chain(first.metrics.keys().cloned()).collect();
     let row = |(place, evaluated): &(String, Evaluated)| {
-        let Evaluated { loss, tokens, metrics, .. } = evaluated;
-        let own = [place.clone(), format!("{loss:.4}"), format!("{:.4}", evaluated.perplexity()), grouped(*tokens)];
-        own.into_iter().chain(metrics.values().map(|value| format!("{value:.4}"))).collect()
+        let Evaluated { loss, counted, metrics, .. } = evaluated;
+        let own = [place.clone(), format!("{loss:.4}")].into_iter();
+        let own = own.chain(evaluated.perplexity().map(|perplexity| format!("{perplexity:.4}")));
+        own.chain([grouped(counted.number())]).chain(metrics.values().map(|value| format!("{value:.4}"))).collect()
     };
     table(&[head].into_iter().chain(found.iter().map(row)).collect::<Vec<_>>())
 }
 
 fn measured((place, evaluated): &(String, Evaluated)) -> serde_json::Value {
-    let Evaluated { loss, tokens, metrics, .. } = evaluated;
-    json!({
-        "data": place,
-        "loss": loss,
-        "perplexity": evaluated.perplexity(),
-        "tokens": tokens,
-        "metrics": metrics
-    })
+    let Evaluated { loss, counted, metrics, .. } = evaluated;
+    let mut json = json!({"data": place, "loss": loss, "metrics": metrics});
+    json[counted.unit()] = json!(counted.number());
+    if let Some(perplexity) = evaluated.perplexity() {
+        json["perplexity"] = json!(perplexity);
+    }
+    json
 }

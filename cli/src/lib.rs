@@ -29,6 +29,8 @@ mod launched;
 mod layout;
 mod learned;
 mod listing;
+mod measured;
+mod memory;
 mod names;
 mod neuron;
 mod numerics;
@@ -137,7 +139,7 @@ enum Command {
     Run(run::Run),
     /// Train on the data of a recipe or on text, on the CPU or a Neuron core.
     Train(train::Train),
-    /// Measure the loss and the perplexity of a model on data.
+    /// Measure the loss of a model on data, and its perplexity and metrics.
     Eval(eval::Eval),
     /// Let a model go on with a text.
     Generate(generate::Generate),

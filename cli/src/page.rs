@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use halite_recipe::{ModelChoice, Optimizer};
     use halite_support::codes;
-    use halite_train::{EvalRecord, Event, History, StepRecord, Times};
+    use halite_train::{Amount, EvalRecord, Event, HeldOutCount, History, StepRecord, Times};
     use std::path::Path;
 
     fn recipe() -> Recipe {
@@ -67,13 +67,13 @@ mod tests {
                 ("learning_rate", rate),
             ];
             let metrics = metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-            StepRecord { step, tokens: step * 512, metrics }
+            StepRecord { step, seen: Amount::Tokens(step * 512), metrics }
         };
         let eval = |step| EvalRecord {
             step,
             data: String::new(),
             held_out_loss: curve(step) + 0.15,
-            held_out_tokens: 1,
+            counted: HeldOutCount::Tokens(1),
             metrics: [].into(),
         };
         History {

@@ -1,5 +1,6 @@
 //! How rows become the batch of a model.
 
+use crate::amount::Amount;
 use crate::micro::MicroBatches;
 use crate::scheduled::scheduled;
 use halite_bundle::tensors::Tensors;
@@ -27,8 +28,8 @@ pub struct Feed {
     pub eval_rows: usize,
     /// Rows of an update.
     pub rows: usize,
-    /// Tokens that an update predicts, padding included; of what is no text, what the manifest says of its size.
-    pub tokens: u64,
+    /// What an update takes: tokens that it predicts, padding included, or examples.
+    pub amount: Amount,
     /// How many token ids the model knows, if that is known.
     pub vocabulary: Option<u64>,
     /// Inputs of which it is known what integers they may hold.
@@ -82,7 +83,8 @@ impl Feed {
             takes: Takes { width, inputs: fed.iter().map(input).collect() },
             eval_rows: rows,
             rows: all,
-            tokens: width.map_or(manifest.statistics.tokens_per_step, |width| (all * width.saturating_sub(1)) as u64),
+            amount: width
+                .map_or(Amount::Examples(all as u64), |width| Amount::Tokens((all * width.saturating_sub(1)) as u64)),
             vocabulary: sequences.as_ref().and_then(|sequences| known_tokens(bundle, &sequences.tokens)),
             sequences,
             ranges: ranges(manifest),

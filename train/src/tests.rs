@@ -253,7 +253,7 @@ fn a_run_that_is_resumed_ends_like_one_that_is_not() {
     let history = go(40, Start::Seed, &whole);
     assert_eq!((history.steps.len(), history.evals.len()), (40, 5));
     assert_eq!(history.evals[0].held_out_loss, 1.0);
-    assert_eq!(history.steps[39].tokens, 40 * 2 * 3);
+    assert_eq!(history.steps[39].seen, Amount::Tokens(40 * 2 * 3));
     go(20, Start::Seed, &parts);
     go(40, Start::State(parts.state()), &parts);
     for (a, b) in [(whole.state(), parts.state()), (whole.metrics(), parts.metrics()), (whole.plot(), parts.plot())] {

@@ -334,7 +334,7 @@ mod tests {
                 steps: (1..=steps)
                     .map(|step| StepRecord {
                         step,
-                        tokens: step,
+                        seen: Amount::Tokens(step),
                         metrics: [("grad_norm".to_owned(), 2.2 + shift)].into_iter().collect(),
                     })
                     .collect(),
@@ -344,7 +344,7 @@ mod tests {
                         data: String::new(),
                         step,
                         held_out_loss: 5.5 - 0.02 * step as f64 + shift,
-                        held_out_tokens: 1,
+                        counted: HeldOutCount::Tokens(1),
                         metrics: [].into(),
                     })
                     .collect(),

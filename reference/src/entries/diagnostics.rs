@@ -117,6 +117,7 @@ pub(crate) const WITHOUT: &[(&str, &str)] = &[
     ("E0719", "it needs several ranks"),
     ("E0720", "it needs Neuron devices"),
     ("E0721", "it needs several ranks"),
+    ("E0722", "it depends on the memory of the machine"),
     ("E0731", "it needs a run that goes wrong"),
     ("E0822", "it needs a model larger than a core"),
     ("E0901", "it is a bug"),
