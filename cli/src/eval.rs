@@ -17,16 +17,17 @@ use std::sync::Arc;
 
 /// Measure the loss of a model on data, and its perplexity and metrics.
 ///
-/// INPUT is a bundle with the role `eval`, or what `halite compile` takes. Each data set is measured on its own: the files that are given,
-/// or what the recipe's data hold out. Nothing is trained.
+/// INPUT is a run or a checkpoint, or a bundle or what `halite compile` takes with `--state` or `--weights`. Each data set is measured on
+/// its own: the files that are given, or what the data of the recipe or of the run hold out. Nothing is trained.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  halite eval tiny --state runs/tiny/state.safetensors --data book.txt
+  halite eval runs/tiny
+  halite eval runs/tiny/checkpoints/00000300 --data book.txt
   halite eval build/tiny --weights model.safetensors --data a.txt b.txt
-  halite eval recipe.toml --state runs/recipe")]
+  halite eval recipe.toml --state runs/tiny")]
 pub(super) struct Eval {
-    /// Preset, recipe, model file or bundle.
+    /// Run, checkpoint, bundle, preset, recipe or model file.
     input: String,
     #[command(flatten)]
     learned: Learned,
@@ -46,7 +47,9 @@ pub(super) struct Eval {
 
 impl Eval {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let (name, bundle) = context.bundle(&self.input, &self.set)?;
+        let (name, ready) = context.ready(&self.input, &self.set)?;
+        context.show(&ready.warnings);
+        let (bundle, origin) = self.learned.of(context, ready)?;
         bundle.module_with_role(&ModuleRole::EVAL)?;
         let feed = Feed::of_batch(&bundle)?;
         let data = self.open(&bundle, &feed)?;
@@ -55,7 +58,7 @@ impl Eval {
             // The tokenizer is that of all.
             warnings.extend(first.data.warnings());
         }
-        let state = self.learned.read(&bundle)?;
+        let state = origin.read(&bundle)?;
         let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut evaluator = Evaluator::load(executor, &bundle, state)?;

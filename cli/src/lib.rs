@@ -141,7 +141,7 @@ enum Command {
     Train(train::Train),
     /// Measure the loss of a model on data, and its perplexity and metrics.
     Eval(eval::Eval),
-    /// Let a model go on with a text.
+    /// Generate text from a prompt.
     Generate(generate::Generate),
     #[command(subcommand)]
     Data(data::Data),

@@ -57,7 +57,7 @@ Examples:
   halite train bytes.toml --text book.txt --weights model.safetensors
   halite train build/tiny --text book.txt --executor nrt")]
 pub(super) struct Train {
-    /// Preset, recipe, model file or bundle.
+    /// Preset, recipe, model file or bundle, or a run to go on with.
     input: String,
     #[command(flatten)]
     texts: Texts,
@@ -68,7 +68,7 @@ pub(super) struct Train {
     /// of the recipe].
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
-    /// The folder of the run [default: runs/NAME].
+    /// The folder of the run [default: runs/NAME, or INPUT where it is a run].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Override a key of the recipe or of the model.
@@ -159,14 +159,18 @@ impl Train {
         if self.deny.is_some() {
             context.require_recipe(&self.input, "--deny")?;
         }
-        let (name, Ready { mut bundle, warnings, model, libraries }) = context.ready(&self.input, &self.set)?;
+        let (name, Ready { mut bundle, warnings, model, libraries, state }) = context.ready(&self.input, &self.set)?;
         if let Some(denied) = denied(self.deny, &warnings) {
             return Ok(denied);
         }
         let launched = self.device.launched(&self.input, &bundle.manifest)?;
         context.rank = launched.as_ref().filter(|launched| launched.world > 1).map(|launched| launched.rank);
         context.show(&warnings);
-        let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
+        let output = match (&self.output, state.as_deref().and_then(RunFiles::at)) {
+            (Some(output), _) => RunFiles::new(output),
+            (None, Some(run)) => run,
+            (None, None) => RunFiles::new(PathBuf::from("runs").join(&name)),
+        };
         let recipe = &bundle.manifest.recipe;
         let defaults = recipe.train;
         let mut options = TrainOptions {

@@ -4,7 +4,7 @@ use crate::amount::Amount;
 use crate::micro::MicroBatches;
 use crate::scheduled::scheduled;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{Buffer, Bundle, Manifest, Port, check_ranges};
+use halite_bundle::{Buffer, Bundle, Manifest, ModuleEntry, Port, check_ranges};
 use halite_data::{Dataset, Input, Rows, Takes};
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
@@ -60,8 +60,20 @@ impl Feed {
     /// # Errors
     /// When it takes no batch, or something whose first dimension is not that of the batch.
     pub fn of_batch(bundle: &Bundle) -> Result<Self> {
+        Self::of_inputs(bundle, |_| true)
+    }
+
+    /// That of a module, which may read less than all that the host feeds.
+    ///
+    /// # Errors
+    /// As [`of_batch`](Self::of_batch).
+    pub(super) fn of_module(bundle: &Bundle, module: &ModuleEntry) -> Result<Self> {
+        Self::of_inputs(bundle, |name| module.inputs.iter().any(|input| input.name == name))
+    }
+
+    fn of_inputs(bundle: &Bundle, is_read: impl Fn(&str) -> bool) -> Result<Self> {
         let manifest = &bundle.manifest;
-        let is_fed = |buffer: &&Buffer| buffer.is_batch() && buffer.content().is_none();
+        let is_fed = |buffer: &&Buffer| buffer.is_batch() && buffer.content().is_none() && is_read(&buffer.name);
         let fed: Vec<&Buffer> = manifest.buffers.iter().filter(is_fed).collect();
         let rows = fed.first().and_then(|first| first.shape.first().copied());
         let rows = rows.ok_or_else(|| not_fed("the model takes no batch of examples".to_owned()))?;
