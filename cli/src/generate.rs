@@ -81,7 +81,7 @@ impl Generate {
         if let Some(bos) = bos.filter(|bos| prompt.first() != Some(bos)) {
             prompt.insert(0, bos);
         }
-        let is_allowed = |id: i32| tokenizer.has(id) && !tokenizer.is_special(id) || ends.contains(&id);
+        let is_allowed = |id: i32| tokenizer.has(id) || ends.contains(&id);
         let request = Request {
             prompt,
             allowed: Some((0..).take(vocabulary).map(is_allowed).collect()),
@@ -189,7 +189,7 @@ impl<'a> Teller<'a> {
         if !self.streams && self.stop.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
-        let text = self.tokenizer.decode(&self.tokens[sample])?;
+        let text = decoded(self.tokenizer, &self.tokens[sample])?;
         let cut = cut(&text, self.stop);
         let is_ended = cut.len() < text.len();
         let whole = if is_ended { cut.len() } else { text.len() - held_back(&text, self.stop) };
@@ -205,8 +205,8 @@ impl<'a> Teller<'a> {
     fn finish(self, texts: Vec<Vec<i32>>) -> Result<Output> {
         let Self { prompt, tokenizer, stop, streams, written: told, failed, .. } = self;
         failed?;
-        let decoded = |tokens: &Vec<i32>| Ok(cut(&tokenizer.decode(tokens)?, stop).to_owned());
-        let written = texts.iter().map(decoded).collect::<halite_support::Result<Vec<String>>>()?;
+        let text = |tokens: &Vec<i32>| Ok(cut(&decoded(tokenizer, tokens)?, stop).to_owned());
+        let written = texts.iter().map(text).collect::<halite_support::Result<Vec<String>>>()?;
         let sample = |(tokens, text): (&Vec<i32>, &String)| json!({"text": text, "tokens": tokens});
         let samples: Vec<_> = texts.iter().zip(&written).map(sample).collect();
         let json = json!({"prompt": prompt, "samples": samples});
@@ -218,6 +218,12 @@ impl<'a> Teller<'a> {
         };
         Ok(Output::verbatim(text, json))
     }
+}
+
+/// The text of tokens, those left out that no text is made of.
+fn decoded(tokenizer: &dyn Tokenizer, tokens: &[i32]) -> halite_support::Result<String> {
+    let of_text: Vec<i32> = tokens.iter().copied().filter(|id| !tokenizer.is_special(*id)).collect();
+    tokenizer.decode(&of_text)
 }
 
 /// A text up to the first of what ends it.

@@ -59,6 +59,7 @@ pub use files::RunFiles;
 pub use generate::{Generator, Request, Sampling};
 pub use history::{EvalRecord, History, StepRecord};
 pub use inference::Inference;
+pub use keys::differences;
 pub use metrics::Metrics;
 pub use observer::{Observer, Silent};
 pub use options::{Draw, Page, Start, TrainOptions};

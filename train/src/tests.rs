@@ -477,3 +477,15 @@ fn a_cancelled_run_leaves_what_it_can_be_resumed_from() {
     train(HAND.shared(), &bundle(), &numbers(), &options, &parts, &mut Silent).unwrap();
     assert!(std::fs::read(whole.state()).unwrap() == std::fs::read(parts.state()).unwrap());
 }
+
+/// A run that is asked to end while its state is made makes no more of it, and leaves no folder.
+#[test]
+fn a_run_that_is_cancelled_before_its_first_update_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = RunFiles::new(folder.path().join("run"));
+    let options = options(20);
+    options.cancel.cancel();
+    let error = train(HAND.shared(), &bundle(), &numbers(), &options, &output, &mut Silent).unwrap_err();
+    assert_eq!(error[0].code(), halite_support::codes::CANCELLED);
+    assert!(!folder.path().join("run").exists());
+}

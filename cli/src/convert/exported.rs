@@ -5,7 +5,7 @@ use halite::hugging_face::config_json;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Bundle, shards};
 use halite_data::{Marks, Tokenizer, open_tokenizer};
-use halite_support::files::{cannot, read_text};
+use halite_support::files::read_text;
 use halite_support::{Diagnostic, codes};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,6 @@ impl Exported {
     /// # Errors
     /// When a file cannot be written.
     pub(super) fn write(&self, folder: &Path, weights: &Tensors, most: u64) -> Result<PathBuf> {
-        halite_disk::Disk::default().make_folder(folder).map_err(|error| cannot("make the folder", folder, &error))?;
         shards::write(&folder.join("model.safetensors"), weights, most)?;
         let of_tokenizer = self
             .tokenizer

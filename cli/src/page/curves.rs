@@ -25,13 +25,20 @@ pub(super) fn figures(seen: &Seen<'_>) -> Result<String> {
     };
     let (norms, groups) = group_norms(seen.history);
     let norms = series(metric("grad_norm")).into_iter().chain(norms).collect();
+    let learning_rate = metric("learning_rate");
+    // What never changes needs no curve: the last value stands in the table.
+    let is_constant = learning_rate.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let learning_rate = match is_constant && learning_rate.len() > 1 {
+        true => String::new(),
+        false => figure("Learning rate", &[], vec![line(learning_rate, MEASURED)], &marks, true)?,
+    };
     let of_model = of_model(seen.history).into_iter().map(|name| compared(seen, &escaped(name), name, &marks));
     let of_model = of_model.collect::<Result<String>>()?;
     Ok([
         compared(seen, loss, "loss", &marks)?,
         of_model,
         figure("Norm of the gradient", &groups, norms, &marks, true)?,
-        figure("Learning rate", &[], vec![line(metric("learning_rate"), MEASURED)], &marks, true)?,
+        learning_rate,
         figure(rate, &[], series(rates), &marks, true)?,
     ]
     .concat())
@@ -53,11 +60,11 @@ fn of_model(history: &History) -> Vec<&str> {
 }
 
 /// What each update measured of something.
-fn metric(history: &History, name: &str) -> Vec<Point> {
+pub(crate) fn metric(history: &History, name: &str) -> Vec<Point> {
     history.steps.iter().filter_map(|record| Some((record.step as f64, *record.metrics.get(name)?))).collect()
 }
 
-fn finite(points: Vec<Point>) -> Vec<Point> {
+pub(crate) fn finite(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().filter(|point| point.1.is_finite()).collect()
 }
 
@@ -71,7 +78,7 @@ fn series(points: Vec<Point>) -> Vec<Curve> {
     vec![Curve { points, color: MEASURED, opacity: 0.3, width: 1 }, smooth]
 }
 
-fn line(points: Vec<Point>, color: RGBColor) -> Curve {
+pub(crate) fn line(points: Vec<Point>, color: RGBColor) -> Curve {
     Curve { points, color, opacity: 1.0, width: 2 }
 }
 
@@ -106,7 +113,13 @@ fn held_out(history: &History, measured: &str) -> Vec<(String, Curve)> {
     curves
 }
 
-fn figure(name: &str, legend: &[(String, RGBColor)], curves: Vec<Curve>, marks: &[f64], zero: bool) -> Result<String> {
+pub(crate) fn figure(
+    name: &str,
+    legend: &[(String, RGBColor)],
+    curves: Vec<Curve>,
+    marks: &[f64],
+    zero: bool,
+) -> Result<String> {
     let key = |(name, RGBColor(r, g, b)): &(String, RGBColor)| {
         format!(" <span class=\"key\" style=\"color: rgb({r}, {g}, {b})\">{}</span>", escaped(name))
     };

@@ -1,6 +1,6 @@
 //! The numbers of the page.
 
-use crate::table::grouped;
+use crate::table::{counted, grouped};
 use halite_recipe::Recipe;
 use halite_train::{EvalRecord, Seen, TimeRecord, Times};
 
@@ -22,6 +22,13 @@ pub(super) fn progress(recipe: &Recipe, made: u64) -> String {
         optimizer.lr,
         recipe.target.as_str()
     )
+}
+
+/// What made a run, and on what.
+pub(super) fn made_by(recipe: &Recipe) -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (os, arch, version) = (std::env::consts::OS, std::env::consts::ARCH, env!("CARGO_PKG_VERSION"));
+    format!("seed {} · Halite {version} · {} on {os} {arch}", recipe.train.seed, counted(cores, "core"))
 }
 
 /// What was measured last.

@@ -99,6 +99,7 @@ fn ranges(train: &[Point], held_out: &IndexMap<&str, Vec<Point>>) -> (Point, Poi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use halite_train::{Amount, HeldOutCount};
     use halite_train::{EvalRecord, StepRecord};
 
     fn example() -> History {

@@ -304,6 +304,7 @@ mod tests {
     use super::*;
     use crate::study::GradientErrors;
     use halite_recipe::Precision;
+    use halite_train::{Amount, HeldOutCount};
     use halite_train::{EvalRecord, History, StepRecord};
     use std::collections::{BTreeMap, BTreeSet};
 
