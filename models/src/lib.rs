@@ -17,7 +17,7 @@ const MODELS: &[Entry] = entries!("", ".hal", ["bert", "gpt2", "llama", "llama3"
 
 const LIBRARIES: &[Entry] = entries!("libraries/", ".hal", ["blocks"]);
 
-const PRESETS: &[Entry] = entries!("presets/", ".toml", ["hlat-70b", "hlat-7b", "hlat-7b-paper", "tiny"]);
+const PRESETS: &[Entry] = entries!("presets/", ".toml", ["hlat-70b", "hlat-7b", "hlat-7b-paper", "llama-7b", "tiny"]);
 
 const STARTERS: &[Entry] =
     &[("model.hal", include_str!("../starters/model.hal")), ("recipe.toml", include_str!("../starters/recipe.toml"))];
