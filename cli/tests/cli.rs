@@ -54,7 +54,7 @@ fn unknown_inputs_exit_with_2() {
     assert!(fails(&["compile", "none.hal"], 2).contains("cannot read `none.hal`"));
     assert!(fails(&["init", "nowhere"], 2).contains("is not a bundle"));
     assert!(fails(&["run", "nowhere", "--inputs", "x", "--outputs", "y"], 2).contains("is not a bundle"));
-    assert!(fails(&["inspect", "."], 2).contains("is not a bundle"));
+    assert!(fails(&["inspect", "."], 2).contains("holds neither a bundle nor a run"));
     assert!(fails(&["train", "tiny", "--text", "none.txt"], 2).contains("no file matches `none.txt`"));
 }
 

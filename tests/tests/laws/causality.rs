@@ -41,7 +41,8 @@ fn every_preset_is_causal() {
     let presets: BTreeSet<String> = files.map(|path| path.file_stem().unwrap().display().to_string()).collect();
     assert!(presets.contains("hlat-7b"));
     for preset in presets {
-        let (session, source) = load(&preset, &[]);
+        // The program of one rank of several, which holds a part of the vocabulary, is no more what it was proven of.
+        let (session, source) = load(&preset, &["parallel.data=1", "parallel.tensor=1", "parallel.sequence=false"]);
         for module in modules(&session, &source) {
             println!("{preset}: {}", prove(&session, &module));
         }

@@ -51,10 +51,6 @@ fn gpt2(split: bool) -> String {
     format!("[model]\nname = \"{name}\"\nconfig = {{ {config} }}\n{SGD}")
 }
 
-fn ranks(tensor: usize) -> String {
-    format!("[parallel]\ntensor = {tensor}\npipeline = 1\nsequence = false\nzero = 0\nglobal_batch = 2\n")
-}
-
 /// A model with its recipe.
 struct Model {
     session: Session,
@@ -241,26 +237,13 @@ fn grouped_llama_trains_alike() {
 }
 
 #[test]
-fn shares_of_ranks_train_alike() {
-    assert_same_training("two ranks", &llama(1, 2, &ranks(2)), 2);
-}
-
-#[test]
-fn copied_heads_train_alike() {
-    assert_same_training("copies for two ranks", &llama(1, 1, &ranks(2)), 2);
-    assert_same_training("copies for four ranks", &llama(1, 2, &ranks(4)), 2);
-}
-
-#[test]
 fn muon_trains_alike() {
     assert_same_training("muon", &llama(1, 2, MUON), 2);
-    assert_same_training("muon, copies for two ranks", &llama(1, 1, &format!("{MUON}{}", ranks(2))), 2);
-    assert_same_training("muon, copies for four ranks", &llama(1, 2, &format!("{MUON}{}", ranks(4))), 2);
 }
 
 #[test]
 fn lans_trains_alike() {
-    assert_same_training("lans, copies for four ranks", &llama(1, 2, &format!("{LANS}{}", ranks(4))), 2);
+    assert_same_training("lans", &llama(1, 2, LANS), 2);
 }
 
 #[test]

@@ -34,10 +34,10 @@ fn module<'a>(compiled: &'a Compiled, finding: &Diagnostic) -> &'a ModuleEntry {
 
 /// Layouts that the target takes before and after, of instructions alone, of memory, and of both.
 const RECIPES: [&[&str]; 4] = [
-    &["target=trn1", "parallel.data=4", "parallel.zero=1", "recompute=[\"attention\",\"activation\"]"],
-    &["target=trn1", "parallel.data=4", "parallel.zero=0", "seq=3584"],
-    &["target=trn1", "layers=16", "parallel.data=4", "parallel.zero=1", "batch=4"],
-    &["target=trn2", "layers=16", "parallel.data=4", "batch=4", "precision=mixed"],
+    &["target=trn1", "parallel={data=4,tensor=8,sequence=true,zero=1}", "recompute=[\"attention\",\"activation\"]"],
+    &["target=trn1", "parallel={data=4,tensor=8,sequence=true}", "seq=3584"],
+    &["target=trn1", "layers=16", "parallel={data=4,tensor=8,sequence=true,zero=1}", "batch=4"],
+    &["target=trn2", "layers=16", "parallel={data=4,tensor=8,sequence=true}", "batch=4", "precision=mixed"],
 ];
 
 /// Each setting that is advised makes the figure smaller that the finding is of.
@@ -45,7 +45,7 @@ const RECIPES: [&[&str]; 4] = [
 fn what_is_advised_helps() {
     let told = parallel::for_each(&RECIPES, |settings| {
         let own: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
-        let compiled = compile("hlat-7b", &own);
+        let compiled = compile("llama-7b", &own);
         let finding = advice(&compiled).unwrap_or_else(|| panic!("{settings:?} fits"));
         let before = module(&compiled, finding);
         let fit = before.estimate.as_ref().and_then(|estimate| estimate.fit).expect("it is compared");
@@ -57,7 +57,7 @@ fn what_is_advised_helps() {
         };
         let mut tried = 0;
         for setting in named(&help) {
-            let after = compile("hlat-7b", &[own.clone(), vec![setting.clone()]].concat());
+            let after = compile("llama-7b", &[own.clone(), vec![setting.clone()]].concat());
             let (before, after) = (figure(before), figure(module(&after, finding)));
             println!("{settings:?}, {setting}: {before} to {after}");
             assert!(after < before, "{settings:?}, {setting}: {before} to {after}\n{help}");
@@ -72,8 +72,9 @@ fn what_is_advised_helps() {
 /// Moments of the optimizer are no argument of the module that adds up gradients, and stay on the core while it runs.
 #[test]
 fn state_that_stays_on_the_core_is_counted() {
-    let settings = ["target=trn1", "layers=2", "parallel.data=4", "parallel.zero=0"].map(str::to_owned);
-    let compiled = compile("hlat-7b", &settings);
+    let settings =
+        ["target=trn1", "layers=2", "accumulate=4", "parallel={data=4,tensor=8,sequence=true}"].map(str::to_owned);
+    let compiled = compile("llama-7b", &settings);
     let manifest = &compiled.bundle.manifest;
     let of = |name: &str| manifest.modules.iter().find(|module| module.name == name).expect("it is there");
     let (grads, update) = (of("grad_step"), of("update_step"));

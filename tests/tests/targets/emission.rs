@@ -17,7 +17,7 @@ const FOREIGN: [&str; 8] =
 const MODELS: [(&str, &[&str]); 6] = [
     ("tiny", &[]),
     ("llama-7b", &[]),
-    ("hlat-70b", &[]),
+    ("llama-7b", &["layers=80", "hidden=8192", "heads=64", "kv_heads=8", "ffn=28672"]),
     ("tiny", &["model.name=gpt2", "model.config={vocab = 64, hidden = 32, layers = 2, heads = 2}"]),
     ("tiny", &["precision=bf16-sr"]),
     (concat!(env!("CARGO_MANIFEST_DIR"), "/data/masked.hal"), &[]),

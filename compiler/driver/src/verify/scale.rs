@@ -61,6 +61,14 @@ fn set(source: &mut Source, (key, _, new): &Change) {
                 parallel.tensor = u32::try_from(*new).unwrap_or(parallel.tensor);
             }
         }
+        candidates::DATA => {
+            if let Some(parallel) = recipe.parallel.as_mut() {
+                let old = parallel.data;
+                parallel.data = u32::try_from(*new).unwrap_or(old);
+                // As many steps make an update as before.
+                parallel.global_batch = parallel.global_batch.map(|all| all / old * parallel.data);
+            }
+        }
         _ => drop(recipe.model.config.insert(key.clone(), halite_recipe::ConfigValue::Int(*new))),
     }
 }

@@ -1,7 +1,7 @@
 //! The small sizes to try, in order of preference.
 
 use super::Change;
-use halite_recipe::Recipe;
+use halite_recipe::{Recipe, TargetName};
 
 /// Largest sizes of a small model, by the names that the built-in models and Hugging Face use for them.
 const LIMITS: [(&str, i64); 4] = [("vocab", 96), ("layers", 2), ("ffn", 112), ("positions", 32)];
@@ -10,8 +10,11 @@ const HIDDEN: i64 = 64;
 const HEADS: i64 = 4;
 /// Largest batch and sequence.
 const STEP: [(&str, i64); 2] = [("batch", 2), ("seq", 32)];
-/// Where a recipe states the degree of tensor parallelism.
+/// Where a recipe states the degrees of its layout.
 pub(super) const TENSOR: &str = "parallel.tensor";
+pub(super) const DATA: &str = "parallel.data";
+/// The largest of them: two ranks are a group that every target takes.
+const RANKS: i64 = 2;
 /// Widths of a head to try where its own does not fit.
 const WIDTHS: [i64; 4] = [16, 8, 4, 2];
 /// The most sizes that are left as they are when the others shrink.
@@ -23,10 +26,13 @@ pub(super) fn sizes(size: &dyn Fn(&str) -> Option<i64>, recipe: &Recipe) -> Vec<
         "batch" => recipe.batch.and_then(|size| i64::try_from(size).ok()),
         "seq" => recipe.seq.and_then(|size| i64::try_from(size).ok()),
         TENSOR => recipe.parallel.as_ref().map(|parallel| parallel.tensor.into()),
+        DATA => recipe.parallel.as_ref().map(|parallel| parallel.data.into()),
         _ => size(key),
     };
     let attention = [("hidden", HIDDEN), ("heads", HEADS)];
-    let limits = LIMITS.into_iter().chain(attention).chain(STEP).chain([(TENSOR, HEADS)]);
+    // Two along each axis are four in all, a group that other targets than the CPU may not take.
+    let data = if recipe.target == TargetName::default() { RANKS } else { 1 };
+    let limits = LIMITS.into_iter().chain(attention).chain(STEP).chain([(TENSOR, RANKS), (DATA, data)]);
     // A vocabulary that ranks do not divide stays one.
     let uneven =
         |key: &str, old: i64| key == "vocab" && given(TENSOR).is_some_and(|ranks| ranks > 0 && old % ranks != 0);
