@@ -61,6 +61,15 @@ fn set(source: &mut Source, (key, _, new): &Change) {
                 parallel.tensor = u32::try_from(*new).unwrap_or(parallel.tensor);
             }
         }
+        candidates::STEPS => {
+            if let Some(accumulate) = recipe.accumulate.as_mut() {
+                let old = accumulate.steps;
+                accumulate.steps = u32::try_from(*new).unwrap_or(old);
+                if let Some(parallel) = recipe.parallel.as_mut() {
+                    parallel.global_batch = parallel.global_batch.map(|all| all / old * accumulate.steps);
+                }
+            }
+        }
         candidates::DATA => {
             if let Some(parallel) = recipe.parallel.as_mut() {
                 let old = parallel.data;

@@ -13,7 +13,9 @@ const STEP: [(&str, i64); 2] = [("batch", 2), ("seq", 32)];
 /// Where a recipe states the degrees of its layout.
 pub(super) const TENSOR: &str = "parallel.tensor";
 pub(super) const DATA: &str = "parallel.data";
-/// The largest of them: two ranks are a group that every target takes.
+/// Where it states how many steps make an update.
+pub(super) const STEPS: &str = "accumulate";
+/// The largest of them: two ranks are a group that every target takes, and two steps add up.
 const RANKS: i64 = 2;
 /// Widths of a head to try where its own does not fit.
 const WIDTHS: [i64; 4] = [16, 8, 4, 2];
@@ -26,13 +28,14 @@ pub(super) fn sizes(size: &dyn Fn(&str) -> Option<i64>, recipe: &Recipe) -> Vec<
         "batch" => recipe.batch.and_then(|size| i64::try_from(size).ok()),
         "seq" => recipe.seq.and_then(|size| i64::try_from(size).ok()),
         TENSOR => recipe.parallel.as_ref().map(|parallel| parallel.tensor.into()),
+        STEPS => recipe.accumulate.map(|accumulate| accumulate.steps.into()),
         DATA => recipe.parallel.as_ref().map(|parallel| parallel.data.into()),
         _ => size(key),
     };
     let attention = [("hidden", HIDDEN), ("heads", HEADS)];
     // Two along each axis are four in all, a group that other targets than the CPU may not take.
     let data = if recipe.target == TargetName::default() { RANKS } else { 1 };
-    let limits = LIMITS.into_iter().chain(attention).chain(STEP).chain([(TENSOR, RANKS), (DATA, data)]);
+    let limits = LIMITS.into_iter().chain(attention).chain(STEP).chain([(TENSOR, RANKS), (DATA, data), (STEPS, RANKS)]);
     // A vocabulary that ranks do not divide stays one.
     let uneven =
         |key: &str, old: i64| key == "vocab" && given(TENSOR).is_some_and(|ranks| ranks > 0 && old % ranks != 0);
