@@ -86,10 +86,14 @@ impl Folder {
     }
 }
 
-/// Runs the commands of a document in their order, each in the folder that those before it left.
-pub(super) fn run(document: &str, folder: &Folder) {
+/// How many commands of a document train for long.
+pub(super) fn long_runs(document: &str) -> usize {
+    shown(document).iter().filter(|shown| OFTEN.contains(&shown.command.as_str())).count()
+}
+
+/// Runs the commands of a document in their order, each in the folder that those before it left: what it shows that does not come.
+pub(super) fn run(document: &str, folder: &Folder) -> Vec<String> {
     let all = shown(document);
-    assert!(!all.is_empty(), "{document} shows no commands");
     let mut wrong = Vec::new();
     for Shown { place, command, output } in &all {
         if NOT_RUN.iter().any(|(own, _)| own == command) {
@@ -115,7 +119,7 @@ pub(super) fn run(document: &str, folder: &Folder) {
             wrong.push(format!("{place}: `{command}` shows\n{shown}\n\nbut prints\n{out}\n\nand as messages\n{err}"));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    wrong
 }
 
 /// Whether a program prints what a document shows, line by line, where `...` stands for any number of lines.
@@ -163,7 +167,7 @@ fn same(shown: &str, printed: &str) -> bool {
 #[test]
 fn commands_with_a_way_of_their_own_are_shown() {
     let all: Vec<String> =
-        super::DOCUMENTS.iter().flat_map(|document| shown(document)).map(|shown| shown.command).collect();
+        super::documents().iter().flat_map(|document| shown(document)).map(|shown| shown.command).collect();
     let named = NOT_RUN.iter().map(|(command, _)| command).chain(&AS_IT_CAME).chain(&OFTEN);
     let gone = named.filter(|command| !all.iter().any(|own| own == *command));
     assert_eq!(gone.collect::<Vec<_>>(), Vec::<&&str>::new());

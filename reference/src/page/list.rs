@@ -1,6 +1,5 @@
 //! A page of Markdown.
 
-use crate::entries::language::FILES;
 use crate::entry::{Entry, Kind};
 use crate::reference::Reference;
 
@@ -33,19 +32,4 @@ fn link(entry: &Entry) -> String {
         kind => format!("{}.md#{}", kind.page(), entry.anchor()),
     };
     format!("[{} `{}`]({page})", entry.kind.word(), entry.name)
-}
-
-/// The list of all pages.
-pub(super) fn index() -> String {
-    let mut text = "# Documentation\n\n[`reference.html`](reference.html) has everything on one page with a search; \
-                    `halite help NAME` shows one entry.\n\n"
-        .to_owned();
-    for (name, page) in FILES {
-        let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
-        text.push_str(&format!("- [{title}](language/{name}.md)\n"));
-    }
-    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Language) {
-        text.push_str(&format!("- [{}](reference/{}.md)\n", kind.title(), kind.page()));
-    }
-    text
 }
