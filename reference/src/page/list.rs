@@ -5,14 +5,14 @@ use crate::reference::Reference;
 
 /// All entries of a kind: their names with a line each, then all that there is to say of them.
 pub(super) fn page(reference: &Reference, kind: Kind) -> String {
-    let made = "Made from the code; `halite help NAME` shows one of them.";
+    let made = "This page is made from the code; `halite help NAME` shows one entry.";
     let mut text = format!("# {}\n\n{}\n\n{made}\n\n", kind.title(), kind.opening());
     for entry in reference.of_kind(kind) {
         text.push_str(&format!("- [`{}`](#{}): {}\n", entry.name, entry.anchor(), entry.summary));
     }
     for entry in reference.of_kind(kind) {
         text.push_str(&format!(
-            "\n## <a id=\"{}\"></a>`{}`\n\n{}\n",
+            "\n<a id=\"{}\"></a>\n\n## `{}`\n\n{}\n",
             entry.anchor(),
             entry.name,
             entry.body.trim_end()
