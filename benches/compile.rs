@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench -p halite-benches --bench compile -- --quick           all of it, roughly
-//! cargo bench -p halite-benches --bench compile -- pass/.*/hlat-7b$  the passes on one model
+//! cargo bench -p halite-benches --bench compile -- pass/.*/llama-7b$  the passes on one model
 //! ```
 //!
 //! | group | from | to |
@@ -28,7 +28,7 @@ use std::hint::black_box;
 
 /// Preset and precision; without one, the preset's own.
 const CASES: [(&str, Option<&str>); 5] =
-    [("tiny", None), ("hlat-7b", None), ("hlat-7b", Some("fp32")), ("hlat-7b", Some("mixed")), ("hlat-70b", None)];
+    [("tiny", None), ("llama-7b", None), ("llama-7b", Some("fp32")), ("llama-7b", Some("mixed")), ("hlat-70b", None)];
 
 fn main() {
     let mut criterion = Criterion::default().sample_size(20).configure_from_args();

@@ -206,12 +206,12 @@ def print_table(title, figures, compared):
 
 def doubled_layers(options, precision, folder):
     """Halite's compile time of the 7B model with 64 layers over that with its 32."""
-    base = CONFIGS["hlat-7b"]
+    base = CONFIGS["llama-7b"]
     configs = {"32 layers": base, "64 layers": replace(base, layers=64, sets=("layers=64",))}
     commands = {name: halite_command(options, config, precision, folder / name) for name, config in configs.items()}
     seconds, _ = interleaved(commands, options.compile_runs)
     found = ratio(seconds["64 layers"], seconds["32 layers"])
-    print(f"Halite, hlat-7b {precision} with 64 layers / with 32: compile {show_ratio(found)}")
+    print(f"Halite, llama-7b {precision} with 64 layers / with 32: compile {show_ratio(found)}")
     return {"compile_seconds": seconds, **found}
 
 
@@ -227,7 +227,7 @@ def measure_precision(options, precision, folder):
         compared = ratios(figures)
         print_table(f"{name}, {precision}", figures, compared)
         found["configs"][name] = {"figures": figures, "ratios": compared}
-    if options.halite and "hlat-7b" in options.configs:
+    if options.halite and "llama-7b" in options.configs:
         found["doubled_layers"] = doubled_layers(options, precision, folder)
     return found
 

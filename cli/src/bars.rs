@@ -1,11 +1,13 @@
 //! Progress bars.
 
 use crate::context::Context;
+use crate::measured::of_model;
 use crate::{study, terminal};
 use halite_support::text::plain;
-use halite_train::{EvalRecord, Observer, StepRecord};
+use halite_train::{Amount, EvalRecord, Observer, StepRecord, TimeRecord};
 use indexmap::IndexMap;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// A bar of `length` units that hides when nobody watches.
@@ -26,29 +28,32 @@ pub(super) fn spinner(context: &Context, message: &str) -> ProgressBar {
     spinner
 }
 
-/// A training run as a bar with loss and tokens per second; as a line every so many steps when nobody watches.
+/// A training run as a bar with loss, metrics, learning rate and speed; as a line every so many steps when nobody watches.
 pub(super) struct TrainBar {
     bar: ProgressBar,
     /// Steps between lines; `None` shows none.
     every: Option<u64>,
     steps: u64,
-    tokens_per_step: u64,
-    first: u64,
-    since: Instant,
+    /// What the last updates took.
+    recent: VecDeque<TimeRecord>,
+    /// Updates that this process made.
+    heard: usize,
     held_out: String,
 }
 
+/// Updates over which the speed is taken.
+const RECENT: usize = 10;
+
 impl TrainBar {
-    pub(super) fn new(context: &Context, steps: u64, tokens_per_step: u64) -> Self {
-        let template = "{bar:10.cyan/black.dim} {percent:>3}% {eta:>4}  {pos}/{len}  {wide_msg}";
+    pub(super) fn new(context: &Context, steps: u64) -> Self {
+        let template = "{bar:10.cyan/black.dim} {percent:>3}%  {pos}/{len}  {wide_msg}";
         let lines = context.shows_progress() && !terminal::is_interactive();
         Self {
             bar: bar(context, steps, template),
             every: lines.then_some((steps / 10).max(1)),
             steps,
-            tokens_per_step,
-            first: 0,
-            since: Instant::now(),
+            recent: VecDeque::new(),
+            heard: 0,
             held_out: String::new(),
         }
     }
@@ -57,24 +62,38 @@ impl TrainBar {
         self.bar.finish_and_clear();
     }
 
-    fn tokens_per_second(&self, step: u64) -> f64 {
-        let seconds = self.since.elapsed().as_secs_f64().max(1e-9);
-        ((step - self.first) * self.tokens_per_step) as f64 / seconds
+    /// What was seen in a second of the last updates and, at the end of a run, over how many.
+    pub(super) fn rate(&self) -> Option<(Amount, usize)> {
+        let seconds: f64 = self.recent.iter().map(|record| record.data + record.compute).sum();
+        let seen: u64 = self.recent.iter().map(|record| record.seen.number()).sum();
+        let last = self.recent.back()?;
+        Some((last.seen.of_number((seen as f64 / seconds.max(1e-9)) as u64), self.recent.len()))
+    }
+
+    /// The speed, and how long the rest of the updates takes with all that comes between them.
+    fn speed(&self, step: u64) -> String {
+        let Some((rate, _)) = self.rate() else { return String::new() };
+        let all = |record: &TimeRecord| record.data + record.compute + record.evaluation + record.writing;
+        let each = self.recent.iter().map(all).sum::<f64>() / self.recent.len() as f64;
+        let left = Duration::from_secs_f64((each * self.steps.saturating_sub(step) as f64).clamp(0.0, 1e9));
+        let left = if step < self.steps { format!("  {} left", HumanDuration(left)) } else { String::new() };
+        format!("  {} {}/s{left}", crate::table::short(rate.number()), rate.unit())
     }
 }
 
 impl Observer for TrainBar {
     fn started(&mut self, step: u64) {
-        self.first = step;
-        self.since = Instant::now();
+        self.recent.clear();
+        self.heard = 0;
         self.bar.set_position(step);
     }
 
     fn stepped(&mut self, record: &StepRecord) {
-        let rate = crate::table::short(self.tokens_per_second(record.step) as u64);
+        let metrics: String = of_model(record).map(|(name, value)| format!("  {name} {value:.4}")).collect();
         let learning_rate =
             record.metrics.get("learning_rate").map(|rate| format!("  lr {rate:.2e}")).unwrap_or_default();
-        let message = format!("loss {:.4}{}{learning_rate}  {rate} tokens/s", record.loss(), self.held_out);
+        let speed = self.speed(record.step);
+        let message = plain(&format!("loss {:.4}{}{metrics}{learning_rate}{speed}", record.loss(), self.held_out));
         self.bar.set_position(record.step);
         if self.every.is_some_and(|every| record.step.is_multiple_of(every)) {
             terminal::say(&format!("step {:>5}/{}  {message}", record.step, self.steps));
@@ -82,11 +101,21 @@ impl Observer for TrainBar {
         self.bar.set_message(message);
     }
 
+    fn timed(&mut self, record: &TimeRecord) {
+        // The first update of a process warms up, and counts only until there is another.
+        self.heard += 1;
+        if self.recent.len() == RECENT || self.heard == 2 {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(*record);
+    }
+
     fn evaluated(&mut self, record: &EvalRecord) {
         self.held_out = format!("  held out {:.4}", record.held_out_loss);
         if self.every.is_some() {
             let (step, steps, loss) = (record.step, self.steps, record.held_out_loss);
-            terminal::say(&format!("step {step:>5}/{steps}  held-out loss {loss:.4}"));
+            let metrics: String = record.metrics.iter().map(|(name, value)| format!("  {name} {value:.4}")).collect();
+            terminal::say(&plain(&format!("step {step:>5}/{steps}  held-out loss {loss:.4}{metrics}")));
         }
     }
 }

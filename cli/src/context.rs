@@ -9,6 +9,7 @@ use halite_bundle::Bundle;
 use halite_report::{visible, visible_json};
 use halite_runtime::{Pjrt, ProgramFormat, find_plugin};
 use halite_support::{Diagnostic, Diagnostics, Severity, codes};
+use halite_train::RunFiles;
 use std::path::{Path, PathBuf};
 
 /// The session and the global options.
@@ -77,6 +78,8 @@ pub(super) struct Ready {
     pub(super) model: Option<String>,
     /// The files that this text uses.
     pub(super) libraries: Vec<(PathBuf, String)>,
+    /// The folder of the run or of the checkpoint that was named, which holds a state.
+    pub(super) state: Option<PathBuf>,
 }
 
 /// The result of a command.
@@ -141,22 +144,20 @@ impl Context {
                 let error = Diagnostic::error(codes::OVERRIDE, message);
                 return Err(error.help("give the recipe instead").into());
             }
-            let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
-            let name = name.unwrap_or_else(|| "bundle".to_owned());
+            let name = folder_name(folder).unwrap_or_else(|| "bundle".to_owned());
             let (bundle, warnings) = (self.session.read_bundle(folder)?, Diagnostics::new());
-            return Ok((name, Ready { bundle, warnings, model: None, libraries: Vec::new() }));
+            return Ok((name, Ready { bundle, warnings, model: None, libraries: Vec::new(), state: None }));
         }
-        if folder.is_dir() {
-            return Err(self
-                .session
-                .read_bundle(folder)
-                .err()
-                .unwrap_or_else(|| Diagnostic::bug("a folder without manifest"))
-                .into());
+        let run = if folder.is_dir() { RunFiles::at(folder) } else { None };
+        if folder.is_dir() && run.is_none() {
+            let message = format!("the folder `{input}` holds neither a bundle nor a run");
+            let help = "give the folder that `halite compile` or `halite train` wrote, a recipe, a model or a preset";
+            return Err(Diagnostic::error(codes::INPUT, message).help(help).into());
         }
-        let source = self.load(input, overrides).map_err(|mistakes| {
+        let recipe = run.map(|run| run.recipe().display().to_string());
+        let source = self.load(recipe.as_deref().unwrap_or(input), overrides).map_err(|mistakes| {
             let takes_more = |mistake: Diagnostic| match mistake.code() {
-                codes::INPUT => mistake.note("the folder of a bundle is taken too"),
+                codes::INPUT => mistake.note("the folder of a bundle or of a run is taken too"),
                 _ => mistake,
             };
             mistakes.into_iter().map(takes_more).collect::<Diagnostics>()
@@ -164,7 +165,9 @@ impl Context {
         let Compiled { bundle, warnings, .. } = self.session.compile(&source, &CompileOptions::default())?;
         let model = source.own_text().map(str::to_owned);
         let libraries = source.own_libraries();
-        Ok((source.name, Ready { bundle, warnings, model, libraries }))
+        let state = recipe.is_some().then(|| folder.to_owned());
+        let name = if recipe.is_some() { folder_name(folder).unwrap_or(source.name) } else { source.name };
+        Ok((name, Ready { bundle, warnings, model, libraries, state }))
     }
 
     /// Refuses to look for warnings in a bundle, which does not have the model any more.
@@ -185,4 +188,9 @@ impl Context {
             None => executor,
         })
     }
+}
+
+/// What a folder is called, however it is named.
+fn folder_name(folder: &Path) -> Option<String> {
+    Some(folder.canonicalize().ok()?.file_name()?.to_str()?.to_owned())
 }

@@ -1,12 +1,14 @@
 //! `halite data`.
 
 mod count;
+mod examples;
 mod pack;
 mod progress;
 mod show;
 
 use crate::context::{Context, Output, Result};
 use clap::{Args, Subcommand};
+use halite_bundle::Bundle;
 use halite_data::{Counted, DataConfig, check_marks};
 use halite_support::{Diagnostic, codes};
 use halite_train::{Feed, RecipeData};
@@ -39,7 +41,7 @@ impl Data {
 /// A recipe with data.
 #[derive(Args, Debug)]
 struct Input {
-    /// Preset, recipe, model file or bundle.
+    /// Recipe, run, checkpoint, bundle, preset or model file.
     input: String,
     /// Override a key of the recipe or of the model.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -54,7 +56,8 @@ struct Opened {
 }
 
 impl Input {
-    fn open(&self, context: &mut Context) -> Result<Opened> {
+    /// The bundle and its data.
+    fn ready(&self, context: &mut Context) -> Result<(Bundle, RecipeData)> {
         let (_, bundle) = context.bundle(&self.input, &self.set)?;
         let Some(table) = bundle.manifest.recipe.data.clone() else {
             let error = Diagnostic::error(codes::USAGE, format!("`{}` names no data", self.input));
@@ -62,11 +65,15 @@ impl Input {
             return Err(error.help(help).into());
         };
         let data = RecipeData::new(&bundle, table, ".")?;
+        Ok((bundle, data))
+    }
+
+    /// Documents and their tokens.
+    fn open(&self, context: &mut Context) -> Result<Opened> {
+        let (bundle, data) = self.ready(context)?;
         if data.train_config().has_examples()? {
             let error = Diagnostic::error(codes::USAGE, "the data are examples, which have no tokens to count");
-            return Err(error
-                .help("train on them as they are: what a model does not take is told before the first update")
-                .into());
+            return Err(error.help("`halite data show` counts examples").into());
         }
         context.show(check_marks(&data.train_config(), Path::new("."))?.as_slice());
         Ok(Opened { width: Feed::of_batch(&bundle)?.takes.width()?, data })

@@ -51,6 +51,11 @@ pub(super) struct Running {
 }
 
 impl Device {
+    /// Whether devices of Neuron run the modules, whose memory is their own.
+    pub(super) fn is_nrt(&self) -> bool {
+        matches!(self.executor, Kind::Nrt)
+    }
+
     /// What is said while it gets ready.
     pub(super) fn preparation(&self) -> &'static str {
         match self.executor {

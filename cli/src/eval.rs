@@ -15,18 +15,19 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Measure the loss and the perplexity of a model on data.
+/// Measure the loss of a model on data, and its perplexity and metrics.
 ///
-/// INPUT is a bundle with the role `eval`, or what `halite compile` takes. Each data set is measured on its own: the files that are given,
-/// or what the recipe's data hold out. Nothing is trained.
+/// INPUT is a run or a checkpoint, or a bundle or what `halite compile` takes with `--state` or `--weights`. Each data set is measured on
+/// its own: the files that are given, or what the data of the recipe or of the run hold out. Nothing is trained.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  halite eval tiny --state runs/tiny/state.safetensors --data book.txt
+  halite eval runs/tiny
+  halite eval runs/tiny/checkpoints/00000300 --data book.txt
   halite eval build/tiny --weights model.safetensors --data a.txt b.txt
-  halite eval recipe.toml --state runs/recipe")]
+  halite eval recipe.toml --state runs/tiny")]
 pub(super) struct Eval {
-    /// Preset, recipe, model file or bundle.
+    /// Run, checkpoint, bundle, preset, recipe or model file.
     input: String,
     #[command(flatten)]
     learned: Learned,
@@ -46,7 +47,9 @@ pub(super) struct Eval {
 
 impl Eval {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let (name, bundle) = context.bundle(&self.input, &self.set)?;
+        let (name, ready) = context.ready(&self.input, &self.set)?;
+        context.show(&ready.warnings);
+        let (bundle, origin) = self.learned.of(context, ready)?;
         bundle.module_with_role(&ModuleRole::EVAL)?;
         let feed = Feed::of_batch(&bundle)?;
         let data = self.open(&bundle, &feed)?;
@@ -55,7 +58,7 @@ impl Eval {
             // The tokenizer is that of all.
             warnings.extend(first.data.warnings());
         }
-        let state = self.learned.read(&bundle)?;
+        let state = origin.read(&bundle)?;
         let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut evaluator = Evaluator::load(executor, &bundle, state)?;
@@ -98,24 +101,25 @@ impl Eval {
 
 /// A row for each data set.
 fn shown(found: &[(String, Evaluated)]) -> String {
-    let head = ["data", "loss", "perplexity", "tokens"].map(str::to_owned);
-    let metrics = found.first().into_iter().flat_map(|(_, evaluated)| evaluated.metrics.keys().cloned());
-    let head = head.into_iter().chain(metrics).collect();
+    let Some((_, first)) = found.first() else { return String::new() };
+    let perplexity = first.perplexity().map(|_| "perplexity");
+    let head = ["data", "loss"].into_iter().chain(perplexity).chain([first.counted.unit()]);
+    let head = head.map(str::to_owned).chain(first.metrics.keys().cloned()).collect();
     let row = |(place, evaluated): &(String, Evaluated)| {
-        let Evaluated { loss, tokens, metrics, .. } = evaluated;
-        let own = [place.clone(), format!("{loss:.4}"), format!("{:.4}", evaluated.perplexity()), grouped(*tokens)];
-        own.into_iter().chain(metrics.values().map(|value| format!("{value:.4}"))).collect()
+        let Evaluated { loss, counted, metrics, .. } = evaluated;
+        let own = [place.clone(), format!("{loss:.4}")].into_iter();
+        let own = own.chain(evaluated.perplexity().map(|perplexity| format!("{perplexity:.4}")));
+        own.chain([grouped(counted.number())]).chain(metrics.values().map(|value| format!("{value:.4}"))).collect()
     };
     table(&[head].into_iter().chain(found.iter().map(row)).collect::<Vec<_>>())
 }
 
 fn measured((place, evaluated): &(String, Evaluated)) -> serde_json::Value {
-    let Evaluated { loss, tokens, metrics, .. } = evaluated;
-    json!({
-        "data": place,
-        "loss": loss,
-        "perplexity": evaluated.perplexity(),
-        "tokens": tokens,
-        "metrics": metrics
-    })
+    let Evaluated { loss, counted, metrics, .. } = evaluated;
+    let mut json = json!({"data": place, "loss": loss, "metrics": metrics});
+    json[counted.unit()] = json!(counted.number());
+    if let Some(perplexity) = evaluated.perplexity() {
+        json["perplexity"] = json!(perplexity);
+    }
+    json
 }

@@ -11,9 +11,10 @@ use halite_report::visible;
 use halite_support::{Diagnostic, codes};
 use halite_train::{Generator, Request, Sampling};
 use serde_json::json;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Let a model go on with a text.
+/// Generate text from a prompt.
 ///
 /// INPUT is a bundle with the role `forward`, or what `halite compile` takes. The text is written as it comes, the prompt first; equal inputs and seeds
 /// give equal texts. Each token is computed from the last `seq` tokens anew, without a cache of keys and values, and so takes as long
@@ -24,12 +25,12 @@ use std::sync::Arc;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  halite generate tiny --state runs/tiny/state.safetensors --prompt \"It is\"
-  halite generate tiny --state runs/tiny/state.safetensors --prompt \"It is\" \\
-    --tokens 200 --temperature 0.8 --top-p 0.95 --seed 7 --samples 3
+  halite generate runs/tiny --prompt \"It is\"
+  halite generate runs/tiny --prompt \"It is\" --tokens 200 --stop \"\\n\\n\" \\
+    --temperature 0.8 --top-p 0.95 --seed 7 --samples 3
   halite generate build/tiny --weights model.safetensors --prompt A --greedy")]
 pub(super) struct Generate {
-    /// Preset, recipe, model file or bundle.
+    /// Run, checkpoint, bundle, preset, recipe or model file.
     input: String,
     #[command(flatten)]
     learned: Learned,
@@ -39,6 +40,9 @@ pub(super) struct Generate {
     /// `bytes`, or a tokenizer.json of Hugging Face [default: that of the recipe's data, else bytes].
     #[arg(long, value_name = "NAME")]
     tokenizer: Option<String>,
+    /// End a text where this comes up, which is not part of it; may be given several times. The token that ends documents ends it too.
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    stop: Vec<String>,
     /// The most tokens to add.
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     tokens: u32,
@@ -66,7 +70,9 @@ impl Generate {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let sampling = self.sampling();
         sampling.check()?;
-        let (name, bundle) = context.bundle(&self.input, &self.set)?;
+        let (name, ready) = context.ready(&self.input, &self.set)?;
+        context.show(&ready.warnings);
+        let (bundle, origin) = self.learned.of(context, ready)?;
         let (tokenizer, vocabulary) = (tokenizer(self.tokenizer.as_deref(), &bundle)?, Generator::vocabulary(&bundle)?);
         let tokenizer = tokenizer.as_ref();
         check_vocabulary(tokenizer, vocabulary)?;
@@ -86,12 +92,12 @@ impl Generate {
             seed: self.seed,
         };
         request.check(vocabulary)?;
-        let state = self.learned.read(&bundle)?;
+        let state = origin.read(&bundle)?;
         let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut generator = Generator::load(executor, &bundle, state)?;
         spinner.finish_and_clear();
-        let mut teller = Teller::new(context, &self.prompt, request.samples, tokenizer)?;
+        let mut teller = Teller::new(context, &self.prompt, request.samples, tokenizer, &self.stop)?;
         let texts = generator.generate(&request, &mut |sample, token| teller.hear(sample, token))?;
         teller.finish(texts)
     }
@@ -140,49 +146,67 @@ fn check_vocabulary(tokenizer: &dyn Tokenizer, known: usize) -> Result<()> {
 struct Teller<'a> {
     prompt: &'a str,
     tokenizer: &'a dyn Tokenizer,
+    /// What ends texts.
+    stop: &'a [String],
     streams: bool,
-    /// What came so far of the only sample, and how many bytes of its text were written.
-    tokens: Vec<i32>,
+    /// The tokens that came so far of each sample, and how many bytes of the only one were written.
+    tokens: Vec<Vec<i32>>,
     written: usize,
-    /// What could not be written.
+    /// What could not be decoded or written.
     failed: Result<()>,
 }
 
 impl<'a> Teller<'a> {
-    fn new(context: &Context, prompt: &'a str, samples: usize, tokenizer: &'a dyn Tokenizer) -> Result<Self> {
+    fn new(
+        context: &Context,
+        prompt: &'a str,
+        samples: usize,
+        tokenizer: &'a dyn Tokenizer,
+        stop: &'a [String],
+    ) -> Result<Self> {
         let streams = samples == 1 && !context.json;
-        let teller = Self { prompt, tokenizer, streams, tokens: Vec::new(), written: 0, failed: Ok(()) };
+        let tokens = vec![Vec::new(); samples];
+        let teller = Self { prompt, tokenizer, stop, streams, tokens, written: 0, failed: Ok(()) };
         if streams {
             terminal::out(&readable(prompt))?;
         }
         Ok(teller)
     }
 
-    fn hear(&mut self, _: usize, token: i32) {
-        if self.streams && self.failed.is_ok() {
-            self.tokens.push(token);
-            self.failed = self.tell();
+    /// Hears a token of a sample, and says whether that goes on.
+    fn hear(&mut self, sample: usize, token: i32) -> ControlFlow<()> {
+        self.tokens[sample].push(token);
+        let told = self.tell(sample);
+        if let Err(error) = told {
+            self.failed = Err(error);
+            return ControlFlow::Break(());
         }
+        told.unwrap_or(ControlFlow::Break(()))
     }
 
-    /// Writes what is new of the text, unless it ends within a character.
-    fn tell(&mut self) -> Result<()> {
-        let text = self.tokenizer.decode(&self.tokens)?;
-        match text.get(self.written..) {
-            Some(new) if !text.ends_with(char::REPLACEMENT_CHARACTER) => {
-                terminal::out(&readable(new))?;
-                self.written = text.len();
-            }
-            _ => {}
+    /// Writes what is new of the only sample, unless it ends within a character or within what may end it.
+    fn tell(&mut self, sample: usize) -> Result<ControlFlow<()>> {
+        if !self.streams && self.stop.is_empty() {
+            return Ok(ControlFlow::Continue(()));
         }
-        Ok(())
+        let text = decoded(self.tokenizer, &self.tokens[sample])?;
+        let cut = cut(&text, self.stop);
+        let is_ended = cut.len() < text.len();
+        let whole = if is_ended { cut.len() } else { text.len() - held_back(&text, self.stop) };
+        if let (true, Some(new)) = (self.streams, text.get(self.written..whole))
+            && !new.ends_with(char::REPLACEMENT_CHARACTER)
+        {
+            terminal::out(&readable(new))?;
+            self.written = whole;
+        }
+        Ok(if is_ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     fn finish(self, texts: Vec<Vec<i32>>) -> Result<Output> {
-        let Self { prompt, tokenizer, streams, written: told, failed, .. } = self;
+        let Self { prompt, tokenizer, stop, streams, written: told, failed, .. } = self;
         failed?;
-        let written =
-            texts.iter().map(|tokens| tokenizer.decode(tokens)).collect::<halite_support::Result<Vec<_>>>()?;
+        let text = |tokens: &Vec<i32>| Ok(cut(&decoded(tokenizer, tokens)?, stop).to_owned());
+        let written = texts.iter().map(text).collect::<halite_support::Result<Vec<String>>>()?;
         let sample = |(tokens, text): (&Vec<i32>, &String)| json!({"text": text, "tokens": tokens});
         let samples: Vec<_> = texts.iter().zip(&written).map(sample).collect();
         let json = json!({"prompt": prompt, "samples": samples});
@@ -194,6 +218,27 @@ impl<'a> Teller<'a> {
         };
         Ok(Output::verbatim(text, json))
     }
+}
+
+/// The text of tokens, those left out that no text is made of.
+fn decoded(tokenizer: &dyn Tokenizer, tokens: &[i32]) -> halite_support::Result<String> {
+    let of_text: Vec<i32> = tokens.iter().copied().filter(|id| !tokenizer.is_special(*id)).collect();
+    tokenizer.decode(&of_text)
+}
+
+/// A text up to the first of what ends it.
+fn cut<'t>(text: &'t str, stop: &[String]) -> &'t str {
+    let end = stop.iter().filter_map(|stop| text.find(stop.as_str())).min();
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// How many bytes at the end of a text may be the beginning of what ends it.
+fn held_back(text: &str, stop: &[String]) -> usize {
+    let begun = |stop: &String| {
+        let lengths = stop.char_indices().map(|(at, _)| at).filter(|at| *at > 0 && text.ends_with(&stop[..*at]));
+        lengths.max().unwrap_or(0)
+    };
+    stop.iter().map(begun).max().unwrap_or(0)
 }
 
 /// A text as it may be written: on a terminal, without what would control it.

@@ -4,8 +4,7 @@ use crate::context::{Context, Output, Result};
 use crate::{command, reference};
 use clap::Args;
 use halite::Session;
-use halite_reference::{Entry, shown};
-use halite_support::nearest::list;
+use halite_reference::{Entry, Found, shown};
 use halite_support::{Diagnostic, codes};
 use serde_json::json;
 use std::ffi::OsString;
@@ -48,14 +47,32 @@ impl Help {
         let reference = reference(&context.session)?;
         let found = reference.search(&words);
         if found.entries.is_empty() {
-            let error = Diagnostic::error(codes::USAGE, format!("the reference has nothing on `{words}`"));
-            return Err(error.help(format!("try {}, or `halite help` for the commands", list(&found.near))).into());
+            return Err(nothing(&words, &found).into());
         }
         let entry = |entry: &&Entry| json!({"kind": entry.kind.word(), "name": entry.name, "summary": entry.summary});
         let (best, others) = (found.entries[0], found.entries[1..].iter().map(entry).collect::<Vec<_>>());
         let mut json = entry(&best);
         json["body"] = json!(best.body);
         json["others"] = json!(others);
+        json["note"] = json!(found.note);
         Ok(Output { paged: true, ..Output::new(shown(&found), json) })
     }
+}
+
+/// The most entries that are named where none is called so.
+const NAMED: usize = 4;
+
+/// That nothing is called so, with what speaks of it and the name that was probably meant.
+fn nothing(words: &str, found: &Found<'_>) -> Diagnostic {
+    let mut error = Diagnostic::error(codes::USAGE, format!("the reference has nothing on `{words}`"));
+    let named: Vec<String> = found.mentions.iter().take(NAMED).map(|entry| entry.label()).collect();
+    if !named.is_empty() {
+        let more = found.mentions.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        error = error.note(format!("these speak of it: {}{more}", named.join(", ")));
+    }
+    error.help(match found.near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`halite help` lists the commands".to_owned(),
+    })
 }

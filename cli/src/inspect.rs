@@ -78,10 +78,12 @@ pub(super) struct Inspect {
 impl Inspect {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         if let Some(module) = &self.ir {
+            context.require_recipe(&self.input, "--ir")?;
             let role = role(context, module)?;
             return listing::show(context, &self.input, &self.overrides(), &role);
         }
         if self.placement {
+            context.require_recipe(&self.input, "--placement")?;
             return placement::show(context, &self.input, &self.overrides());
         }
         if self.input.ends_with(".pb") && !self.precision {
@@ -242,7 +244,7 @@ fn role(context: &Context, name: &str) -> Result<ModuleRole> {
 }
 
 /// The module in a file; sizes of one that is not sound mean nothing.
-fn decode(bytes: &[u8], place: &str) -> Result<Graph> {
+pub(super) fn decode(bytes: &[u8], place: &str) -> Result<Graph> {
     let explain = |error: Diagnostic| error.context(format!("`{place}`"));
     let module = halite_hlo::decode(bytes);
     let graph = Graph::new(module.map_err(|error| explain(error).help("give the `.hlo.pb` file of a bundle"))?);

@@ -3,9 +3,11 @@
 //! A program that adds composites, passes or targets hands its own [`Session`] to [`run`] and has the same commands.
 
 mod bars;
+mod builtin;
 mod check;
 mod choices;
 mod commands;
+mod compare;
 mod compile;
 mod context;
 mod convert;
@@ -29,8 +31,11 @@ mod launched;
 mod layout;
 mod learned;
 mod listing;
+mod measured;
+mod memory;
 mod names;
 mod neuron;
+mod new;
 mod numerics;
 mod opt;
 mod page;
@@ -121,6 +126,12 @@ fn format_parser() -> impl TypedValueParser<Value = ProgramFormat> {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// List what is built in: presets, models, targets, libraries.
+    List(builtin::List),
+    /// Print the text of a built-in preset, model or library.
+    Show(builtin::Show),
+    /// Write a model or a recipe to start from.
+    New(new::New),
     /// Compile a recipe to a bundle of HLO modules.
     Compile(compile::Compile),
     /// Compile without writing anything, and report what looks wrong.
@@ -137,12 +148,14 @@ enum Command {
     Run(run::Run),
     /// Train on the data of a recipe or on text, on the CPU or a Neuron core.
     Train(train::Train),
-    /// Measure the loss and the perplexity of a model on data.
+    /// Measure the loss of a model on data, and its perplexity and metrics.
     Eval(eval::Eval),
-    /// Let a model go on with a text.
+    /// Generate text from a prompt.
     Generate(generate::Generate),
     #[command(subcommand)]
     Data(data::Data),
+    /// Compare runs: curves beside one another, and how their recipes differ.
+    Compare(compare::Compare),
     /// Compare precision recipes by training under each.
     Numerics(numerics::Numerics),
     /// Print the environment of a bundle for Neuron, or a script that starts its programs.
@@ -218,6 +231,10 @@ pub fn run(session: Session, arguments: &[OsString]) -> ExitCode {
 
 fn dispatch(command: Command, context: &mut Context) -> Result<Output, Diagnostics> {
     match command {
+        Command::List(command) => command.run(context),
+        Command::Show(command) => command.run(context),
+        Command::New(command) => command.run(context),
+        Command::Compare(command) => command.run(context),
         Command::Compile(command) => command.run(context),
         Command::Check(command) => command.run(context),
         Command::Opt(command) => command.run(context),

@@ -26,7 +26,7 @@ use std::sync::Arc;
 Examples:
   halite numerics fp32 mixed bf16 --text book.txt --steps 300
   halite numerics mixed bf16-sr beta2.toml --text book.txt --seeds 0,1,2
-  halite numerics bf16 --model hlat-7b --set layers=2 --set hidden=256 \\
+  halite numerics bf16 --model llama-7b --set layers=2 --set hidden=256 \\
     --against fp32 --text book.txt -o runs/bf16")]
 pub(super) struct Numerics {
     /// Precisions and recipe files.

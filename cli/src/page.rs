@@ -1,14 +1,17 @@
 //! The page of a run: its curves, what looked wrong, its last values and its recipe, in one file that needs no other.
 
-mod curves;
+pub(crate) mod curves;
 mod events;
-mod html;
+pub(crate) mod html;
 mod values;
 
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Result};
 use halite_train::{Alarm, Seen};
 use html::{escaped, rows};
+
+/// Of a run that goes on: the page is written anew at each evaluation.
+const RELOADED: &str = "<meta http-equiv=\"refresh\" content=\"15\">\n";
 
 /// The page of a run under a title, as HTML. It asks for nothing from elsewhere, and follows the light or dark colours of its reader.
 ///
@@ -21,7 +24,9 @@ pub fn page(title: &str, recipe: &Recipe, seen: &Seen<'_>) -> Result<String> {
         include_str!("page/page.html"),
         title = escaped(title),
         style = include_str!("page/page.css"),
+        refresh = if made < u64::from(recipe.train.steps) { RELOADED } else { "" },
         progress = escaped(&values::progress(recipe, made)),
+        made_by = escaped(&values::made_by(recipe)),
         alarms = alarms(seen.alarms),
         events = events::list(seen.events),
         curves = curves::figures(seen)?,
@@ -49,7 +54,7 @@ mod tests {
     use super::*;
     use halite_recipe::{ModelChoice, Optimizer};
     use halite_support::codes;
-    use halite_train::{EvalRecord, Event, History, StepRecord, Times};
+    use halite_train::{Amount, EvalRecord, Event, HeldOutCount, History, StepRecord, Times};
     use std::path::Path;
 
     fn recipe() -> Recipe {
@@ -67,13 +72,13 @@ mod tests {
                 ("learning_rate", rate),
             ];
             let metrics = metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-            StepRecord { step, tokens: step * 512, metrics }
+            StepRecord { step, seen: Amount::Tokens(step * 512), metrics }
         };
         let eval = |step| EvalRecord {
             step,
             data: String::new(),
             held_out_loss: curve(step) + 0.15,
-            held_out_tokens: 1,
+            counted: HeldOutCount::Tokens(1),
             metrics: [].into(),
         };
         History {
@@ -115,6 +120,7 @@ mod tests {
         for part in [
             "<title>tiny &lt;&amp;&gt; &quot;quoted&quot;</title>",
             "update 300 of 300",
+            "seed 0",
             "it is 2 &lt; 3",
             "lower the learning rate",
             "after update 40 it was started again",
@@ -127,6 +133,7 @@ mod tests {
             assert!(html.contains(part), "{part}");
         }
         assert_eq!(html.matches("<svg").count(), 4);
+        assert!(!html.contains("http-equiv=\"refresh\""), "a run that ended stays as it is");
         // The name space of SVG is a name and no address that anything is fetched from.
         let rest = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
         for outside in ["http:", "https:", "src=", "@import", "url(", "<script", "<link"] {
@@ -139,6 +146,7 @@ mod tests {
         let (history, times) = (History::default(), Times::default());
         let html = page("none", &recipe(), &Seen { history: &history, times: &times, alarms: &[], events: &[] });
         let html = html.unwrap();
+        assert!(html.contains("http-equiv=\"refresh\""), "a run that goes on is shown anew");
         assert!(
             html.contains("update 0 of 300") && !html.contains("<h2>Alarms</h2>") && !html.contains("<h2>Events</h2>")
         );

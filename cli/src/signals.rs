@@ -1,6 +1,6 @@
 //! Signals that end a run where it can be resumed.
 
-use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals as Incoming;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,9 +46,9 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Catches the first signal that asks to end; the next one ends the process at once. SIGUSR1 is a wish. What this process was started to ignore, as by
-    /// `nohup`, it ignores.
-    pub(super) fn catch() -> Result<Self, Diagnostics> {
+    /// Catches the first signal that asks to end, which cancels the work; the next one ends the process at once. SIGUSR1 requests a
+    /// checkpoint. What this process was started to ignore, as by `nohup`, it ignores.
+    pub(super) fn catch(cancel: CancelToken) -> Result<Self, Diagnostics> {
         let ignored = ignored();
         let numbers = SIGNALS
             .map(|(signal, _)| signal)
@@ -69,6 +69,7 @@ impl Signals {
                 if first.set(caught).is_err() {
                     signal_hook::low_level::exit(caught.code.into());
                 }
+                cancel.cancel();
             }
         });
         Ok(signals)

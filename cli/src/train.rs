@@ -6,15 +6,20 @@ use crate::deny::{Deny, denied};
 use crate::device::{Device, Running};
 use crate::exit::TRY_AGAIN;
 use crate::idle;
+use crate::measured::of_model;
+use crate::memory;
 use crate::signals::{Caught, Signals};
-use crate::table::{counted, facts};
+use crate::table::{counted, facts, short};
 use crate::terminal;
 use crate::texts::Texts;
 use clap::Args;
 use halite_bundle::Bundle;
 use halite_recipe::{CheckpointOptions, RecoveryOptions};
-use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
-use halite_train::{History, Peers, RecipeData, RunFiles, Start, TrainOptions, check_data, may_pass, train};
+use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_train::{
+    Amount, EvalRecord, History, Peers, RecipeData, RunFiles, Start, StepRecord, TrainOptions, check_data, may_pass,
+    train,
+};
 use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -52,7 +57,7 @@ Examples:
   halite train bytes.toml --text book.txt --weights model.safetensors
   halite train build/tiny --text book.txt --executor nrt")]
 pub(super) struct Train {
-    /// Preset, recipe, model file or bundle.
+    /// Preset, recipe, model file or bundle, or a run to go on with.
     input: String,
     #[command(flatten)]
     texts: Texts,
@@ -63,7 +68,7 @@ pub(super) struct Train {
     /// of the recipe].
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
-    /// The folder of the run [default: runs/NAME].
+    /// The folder of the run [default: runs/NAME, or INPUT where it is a run].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Override a key of the recipe or of the model.
@@ -154,14 +159,18 @@ impl Train {
         if self.deny.is_some() {
             context.require_recipe(&self.input, "--deny")?;
         }
-        let (name, Ready { mut bundle, warnings, model, libraries }) = context.ready(&self.input, &self.set)?;
+        let (name, Ready { mut bundle, warnings, model, libraries, state }) = context.ready(&self.input, &self.set)?;
         if let Some(denied) = denied(self.deny, &warnings) {
             return Ok(denied);
         }
         let launched = self.device.launched(&self.input, &bundle.manifest)?;
         context.rank = launched.as_ref().filter(|launched| launched.world > 1).map(|launched| launched.rank);
         context.show(&warnings);
-        let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
+        let output = match (&self.output, state.as_deref().and_then(RunFiles::at)) {
+            (Some(output), _) => RunFiles::new(output),
+            (None, Some(run)) => run,
+            (None, None) => RunFiles::new(PathBuf::from("runs").join(&name)),
+        };
         let recipe = &bundle.manifest.recipe;
         let defaults = recipe.train;
         let mut options = TrainOptions {
@@ -187,6 +196,9 @@ impl Train {
         let shapes = &context.session.vocabulary.shapes;
         context.show(idle::warning(&bundle.manifest.recipe.schedule, shapes, options.steps).as_slice());
         check_data(&bundle, &data)?;
+        if !self.device.is_nrt() {
+            context.show(memory::check(context, &bundle)?.as_slice());
+        }
         let output = match launched.as_ref().filter(|launched| launched.world > 1) {
             Some(launched) => output.of_rank(launched.rank as usize),
             None => output,
@@ -202,10 +214,9 @@ impl Train {
         let spinner = bars::spinner(context, &format!("{name}: {described}; {}", self.device.preparation()));
         let mut watcher = Watcher {
             spinner,
-            bar: TrainBar::new(context, options.steps, bundle.manifest.statistics.tokens_per_step),
+            bar: TrainBar::new(context, options.steps),
             context,
-            signals: Signals::catch()?,
-            cancel: options.cancel.clone(),
+            signals: Signals::catch(options.cancel.clone())?,
             wish: output.wish(),
             completed: 0,
         };
@@ -219,7 +230,7 @@ impl Train {
             Err(errors) if is_worth_another_try(&errors, options.peers.as_ref()) && output.state().is_file() => {
                 Ok(failed(errors, &output))
             }
-            history => Ok(summary(&history?, &output)),
+            history => Ok(summary(&history?, &output, bundle.manifest.recipe.metrics.report, watcher.bar.rate())),
         }
     }
 
@@ -262,7 +273,6 @@ struct Watcher<'a> {
     bar: TrainBar,
     context: &'a Context,
     signals: Signals,
-    cancel: CancelToken,
     /// The file that asks for a checkpoint.
     wish: PathBuf,
     completed: u64,
@@ -270,9 +280,6 @@ struct Watcher<'a> {
 
 impl Watcher<'_> {
     fn heed_signals(&mut self) {
-        if self.signals.caught().is_some() {
-            self.cancel.cancel();
-        }
         if self.signals.takes_wish()
             && let Err(error) = halite_disk::write(&self.wish, b"")
         {
@@ -303,6 +310,10 @@ impl halite_train::Observer for Watcher<'_> {
         self.heed_signals();
     }
 
+    fn timed(&mut self, record: &halite_train::TimeRecord) {
+        self.bar.timed(record);
+    }
+
     fn evaluated(&mut self, record: &halite_train::EvalRecord) {
         self.bar.evaluated(record);
         self.heed_signals();
@@ -329,11 +340,18 @@ fn failed(errors: Diagnostics, output: &RunFiles) -> Output {
 fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles) -> Output {
     let state = output.state();
     let by = signal.map_or("a signal to another rank", |signal| signal.name);
-    let message = format!("{by} stopped the run after update {completed} of {steps}");
-    let warning = Diagnostic::warning(codes::CANCELLED, message)
-        .note(format!("its state is saved in `{}`", state.display()))
-        .help("the same command goes on from there");
-    let json = json!({"stopped_by": by, "updates": completed, "state": state});
+    let is_saved = state.is_file();
+    let warning = if is_saved {
+        let message = format!("{by} stopped the run after update {completed} of {steps}");
+        let warning = Diagnostic::warning(codes::CANCELLED, message);
+        warning.note(format!("its state is saved in `{}`", state.display())).help("the same command goes on from there")
+    } else {
+        let message = format!("{by} stopped the run before its first update");
+        Diagnostic::warning(codes::CANCELLED, message)
+            .note("no state was made")
+            .help("the same command starts it again")
+    };
+    let json = json!({"stopped_by": by, "updates": completed, "state": is_saved.then_some(state)});
     Output {
         warnings: warning.into(),
         // Whoever started all ranks sees that none of them failed.
@@ -342,27 +360,37 @@ fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles
     }
 }
 
-fn summary(history: &History, output: &RunFiles) -> Output {
+/// What a run came to: losses, metrics of the model, the speed of the last updates, and its files.
+fn summary(history: &History, output: &RunFiles, has_report: bool, rate: Option<(Amount, usize)>) -> Output {
     let loss = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |loss| format!("{loss:.4}"));
     let ends = |first: Option<f64>, last: Option<f64>| format!("{} → {}", loss(first), loss(last));
     let steps = &history.steps;
     let train = (steps.first().map(|record| record.loss()), steps.last().map(|record| record.loss()));
-    let held_out = held_out(history);
-    let shown = |(name, (first, last)): (&&str, &(f64, f64))| {
-        let of = if name.is_empty() { String::new() } else { format!(" on {name}") };
-        ends(Some(*first), Some(*last)) + &of
+    let held_out = held_out(history, |record| Some(record.held_out_loss));
+    let metrics: Vec<&str> = steps.last().into_iter().flat_map(of_model).map(|(name, _)| name).collect();
+    let of_metric = |name: &&str| {
+        let of = |record: Option<&StepRecord>| record.and_then(|record| record.metrics.get(*name)).copied();
+        let held_out = self::held_out(history, |record| record.metrics.get(*name).copied());
+        let training = ends(of(steps.first()), of(steps.last()));
+        let said = if held_out.is_empty() { training } else { format!("{training}; held out {}", each(&held_out)) };
+        ((*name).to_owned(), said)
     };
-    let each: Vec<String> = held_out.iter().map(shown).collect();
-    let text = facts(&[
-        ("updates", steps.last().map_or(0, |record| record.step).to_string()),
-        ("training loss", ends(train.0, train.1)),
-        ("held-out loss", if each.is_empty() { ends(None, None) } else { each.join(", ") }),
-        ("metrics", output.metrics().display().to_string()),
-        ("plot", output.plot().display().to_string()),
-        ("state", output.state().display().to_string()),
-        ("recipe", output.recipe().display().to_string()),
-    ]);
-    let json = json!({
+    let mut all = vec![
+        ("updates".to_owned(), steps.last().map_or(0, |record| record.step).to_string()),
+        ("training loss".to_owned(), ends(train.0, train.1)),
+        ("held-out loss".to_owned(), if held_out.is_empty() { ends(None, None) } else { each(&held_out) }),
+    ];
+    all.extend(metrics.iter().map(of_metric));
+    if let Some((rate, updates)) = rate {
+        let over = counted(updates, "update");
+        all.push((format!("{} per second", rate.unit()), format!("{} over the last {over}", short(rate.number()))));
+    }
+    let report = has_report.then(|| ("report", output.report()));
+    let files = [("metrics", output.metrics()), ("plot", output.plot())].into_iter();
+    let files = report.into_iter().chain(files).chain([("state", output.state()), ("recipe", output.recipe())]);
+    all.extend(files.map(|(name, path)| (name.to_owned(), path.display().to_string())));
+    let text = facts(&all.iter().map(|(name, value)| (name.as_str(), value.clone())).collect::<Vec<_>>());
+    let mut json = json!({
         "updates": steps.last().map_or(0, |record| record.step),
         "loss": train.1,
         "held_out_loss": held_out.values().next().map(|(_, last)| last),
@@ -371,15 +399,28 @@ fn summary(history: &History, output: &RunFiles) -> Output {
         "state": output.state(),
         "recipe": output.recipe(),
     });
+    if has_report {
+        json["report"] = json!(output.report());
+    }
     Output::new(text, json)
 }
 
-/// The first and the last loss on each data set that is held out, by what it is called.
-fn held_out(history: &History) -> IndexMap<&str, (f64, f64)> {
+/// The first and the last value on each data set.
+fn each(held_out: &IndexMap<&str, (f64, f64)>) -> String {
+    let shown = |(name, (first, last)): (&&str, &(f64, f64))| {
+        let of = if name.is_empty() { String::new() } else { format!(" on {name}") };
+        format!("{first:.4} → {last:.4}{of}")
+    };
+    held_out.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// The first and the last value of something on each data set that is held out, by what it is called.
+fn held_out(history: &History, value: impl Fn(&EvalRecord) -> Option<f64>) -> IndexMap<&str, (f64, f64)> {
     let mut ends = IndexMap::new();
     for eval in &history.evals {
-        let (_, last) = ends.entry(eval.data.as_str()).or_insert((eval.held_out_loss, eval.held_out_loss));
-        *last = eval.held_out_loss;
+        let Some(value) = value(eval) else { continue };
+        let (_, last) = ends.entry(eval.data.as_str()).or_insert((value, value));
+        *last = value;
     }
     ends
 }

@@ -23,8 +23,8 @@ use serde_json::json;
 #[command(after_help = "\
 Examples:
   halite verify tiny
-  halite verify hlat-7b --role forward
-  halite verify hlat-7b --target trn1
+  halite verify llama-7b --role forward
+  halite verify llama-7b --target trn1
   halite verify tiny --bisect
   halite verify tiny --each-pass")]
 pub(super) struct Verify {

@@ -71,5 +71,5 @@ fn a_module_is_the_same_beside_any_others() {
 
 #[test]
 fn a_preset_of_full_size_is_as_deterministic() {
-    assert_deterministic("hlat-7b", &[1, 3]);
+    assert_deterministic("llama-7b", &[1, 3]);
 }

@@ -134,4 +134,34 @@ fn ids_that_the_tokenizer_lacks_are_not_drawn() {
     let ids = json["samples"].as_array().unwrap().iter().flat_map(|sample| sample["tokens"].as_array().unwrap());
     let drawn: std::collections::BTreeSet<u64> = ids.map(|id| id.as_u64().unwrap()).collect();
     assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [0, 1, 2, 4, 7]);
+    // Tokens that no text is made of are not part of it.
+    let texts = json["samples"].as_array().unwrap().iter().map(|sample| sample["text"].as_str().unwrap());
+    assert!(texts.into_iter().all(|text| !text.contains("<eos>")));
+}
+
+/// What ends a text is not part of it, also where it comes in pieces; what only begins like it is written.
+#[test]
+fn a_text_ends_where_it_is_told_to() {
+    let folder = learned();
+    let generate = |more: &[&str]| {
+        let command = ["generate", "run", "--prompt", "hé", "--greedy", "--tokens", "40"];
+        written(folder.path(), &[&command, more].concat())
+    };
+    assert_eq!(generate(&["--stop", "rd"]), "héllo wö\n");
+    assert_eq!(generate(&["--stop", "rx", "--stop", "d-h"]), "héllo wör\n");
+    let json: serde_json::Value = serde_json::from_str(&generate(&["--stop", " w", "--json"])).unwrap();
+    assert_eq!(json["samples"][0]["text"], "llo");
+}
+
+/// An input that the logits do not depend on, such as which labels count, need not be fed.
+#[test]
+fn what_only_the_loss_reads_is_not_fed() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = "use blocks: embed, project\nmodel answers {\n  config { vocab = 256; hidden = 8; batch = 2; seq = 8 }\n  fn main(tokens: s32[batch, seq + 1], counts: pred[batch, seq + 1]) {\n    x, _ = embed(tokens[:, :seq], vocab, hidden) as table\n    logits = project(x, vocab) as head\n    output logits\n    loss, count = cross_entropy(logits, where(counts[:, 1:], tokens[:, 1:], -100))\n    return loss, count\n  }\n}\n";
+    std::fs::write(folder.path().join("m.hal"), model).unwrap();
+    written(folder.path(), &["compile", "m.hal", "-q", "-o", "build"]);
+    written(folder.path(), &["init", "build", "-o", "state.safetensors"]);
+    let text =
+        written(folder.path(), &["generate", "m.hal", "--state", "state.safetensors", "--prompt", "A", "--greedy"]);
+    assert!(text.starts_with('A'), "{text}");
 }

@@ -17,6 +17,7 @@ mod numerics;
 mod platforms;
 mod program;
 mod reference;
+mod runs;
 mod schedule;
 mod signals;
 mod stablehlo;

@@ -64,6 +64,11 @@ impl Examples {
         Ok(examples)
     }
 
+    /// How many examples an epoch has.
+    pub(crate) fn count(&self) -> u64 {
+        self.order.len() as u64
+    }
+
     /// Puts the examples in the order of the epoch.
     fn arrange(&mut self) {
         if let Some(seed) = self.seed {

@@ -38,7 +38,7 @@ pub use counted::Counted;
 pub use dataset::{Data, Dataset, HeldOut, Input, Opened, Position, Rows, Skipped, Takes};
 pub use marks::{Marks, known_ends};
 pub use mixture::Mixture;
-pub use open::{check_marks, open, open_examples, statistics};
+pub use open::{ExampleCount, check_marks, count_examples, open, open_examples, statistics};
 pub use statistics::Statistics;
 pub use tokenizer::{Tokenizer, open as open_tokenizer};
 pub use write::write_tokens;

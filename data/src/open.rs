@@ -45,6 +45,36 @@ pub(crate) fn open_on(config: &DataConfig, root: Root<'_>, width: usize, seed: u
     Ok(Mixture::new(parts))
 }
 
+/// How many examples a source holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExampleCount {
+    /// The name of the source, empty where it has none.
+    pub source: String,
+    /// Its files.
+    pub files: usize,
+    /// Examples in them, of the part that is used.
+    pub examples: u64,
+}
+
+/// How many examples each source holds, in files that have what a model takes.
+///
+/// # Errors
+/// As [`open_examples`].
+pub fn count_examples(config: &DataConfig, base: &Path, inputs: &[Input]) -> Result<Vec<ExampleCount>> {
+    check_sources(config)?;
+    let root = Root { base, disk: &Disk::default() };
+    let of_source = |source: &SourceConfig| {
+        let count = || {
+            let part = source.part.as_deref().map_or(Ok(Part::ALL), Part::parse)?;
+            let files = root.find(&source.files)?;
+            let examples = Examples::open(&files, part, inputs, None, BTreeMap::new())?.count();
+            Ok(ExampleCount { source: source.name.clone(), files: files.len(), examples })
+        };
+        count().map_err(|error| named(error, source))
+    };
+    config.sources.iter().map(of_source).collect()
+}
+
 /// As [`open`], of sources that hold examples of what a model takes.
 ///
 /// # Errors

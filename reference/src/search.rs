@@ -2,8 +2,8 @@
 
 use crate::entry::Entry;
 use crate::reference::Reference;
-use crate::words::WORDS;
-use halite_support::nearest::{nearest, nearest_first};
+use crate::words::{NOTES, WORDS};
+use halite_support::nearest::nearest;
 
 /// How well an entry fits, the best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -18,47 +18,46 @@ enum Fit {
     Alias,
     /// The beginning, or a part, of its name.
     PartOfName,
-    /// Its name but for some letters.
-    Near,
-    /// All words stand in its summary.
-    InSummary,
-    /// All words stand in what it says.
-    InBody,
 }
 
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found<'r> {
-    /// The entries, the best first.
+    /// What Halite has in the place of what newcomers call so, where that is something else.
+    pub note: Option<&'static str>,
+    /// The entries that are called so, the best first.
     pub entries: Vec<&'r Entry>,
-    /// Where nothing is named so, names that are most like it.
-    pub near: Vec<&'r str>,
+    /// Where none is, those that speak of it, those first that do in their summary.
+    pub mentions: Vec<&'r Entry>,
+    /// Where none is, the name that is it but for some letters.
+    pub near: Option<&'r str>,
 }
-
-/// The most names that are suggested.
-const SUGGESTED: usize = 3;
 
 impl Reference {
     /// The entries that fit some words, the best first, equals in the order of the reference.
     pub fn search(&self, words: &str) -> Found<'_> {
         let wanted = normal(words);
-        let near = self.near(&wanted);
         let mut found: Vec<(Fit, &Entry)> =
-            self.entries().iter().filter_map(|entry| Some((fit(entry, &wanted, near)?, entry))).collect();
+            self.entries().iter().filter_map(|entry| Some((fit(entry, &wanted)?, entry))).collect();
         found.sort_by_key(|(fit, _)| *fit);
         let entries: Vec<&Entry> = found.into_iter().map(|(_, entry)| entry).collect();
-        let names = self.entries().iter().map(|entry| entry.name.as_str());
-        let near = if entries.is_empty() { nearest_first(&wanted, names) } else { Vec::new() };
-        Found { entries, near: near.into_iter().take(SUGGESTED).collect() }
+        let note = NOTES.iter().find(|(word, _)| normal(word) == wanted).map(|(_, note)| *note);
+        if !entries.is_empty() || wanted.is_empty() {
+            return Found { note, entries, mentions: Vec::new(), near: None };
+        }
+        let speak = |text: &dyn Fn(&Entry) -> String| {
+            self.entries().iter().filter(|entry| holds(&normal(&text(entry)), &wanted)).collect::<Vec<_>>()
+        };
+        let mut mentions = speak(&|entry| entry.summary.clone());
+        let mut in_body = speak(&|entry| entry.body.clone());
+        in_body.retain(|entry| !mentions.iter().any(|own| std::ptr::eq(*own, *entry)));
+        mentions.extend(in_body);
+        Found { note, entries, mentions, near: self.near(&wanted) }
     }
 
-    /// The name or alias that is most like the words, where none is the same.
+    /// The name or alias that is the words but for some letters.
     fn near(&self, wanted: &str) -> Option<&str> {
-        let names = || self.entries().iter().flat_map(names);
-        if names().any(|name| normal(name) == wanted) {
-            return None;
-        }
-        nearest(wanted, names())
+        nearest(wanted, self.entries().iter().flat_map(names))
     }
 }
 
@@ -73,7 +72,7 @@ pub(crate) fn normal(text: &str) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn fit(entry: &Entry, wanted: &str, near: Option<&str>) -> Option<Fit> {
+fn fit(entry: &Entry, wanted: &str) -> Option<Fit> {
     if wanted.is_empty() {
         return None;
     }
@@ -89,9 +88,6 @@ fn fit(entry: &Entry, wanted: &str, near: Option<&str>) -> Option<Fit> {
         (Fit::LastPart, name.rsplit('.').next() == Some(wanted)),
         (Fit::Alias, entry.aliases.iter().any(is_alias)),
         (Fit::PartOfName, name.starts_with(wanted) || holds(&name, wanted)),
-        (Fit::Near, near.is_some_and(|near| names(entry).any(|own| own == near))),
-        (Fit::InSummary, holds(&normal(&entry.summary), wanted)),
-        (Fit::InBody, holds(&normal(&entry.body), wanted)),
     ];
     fits.into_iter().find(|(_, is_so)| *is_so).map(|(fit, _)| fit)
 }

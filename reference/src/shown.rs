@@ -10,7 +10,8 @@ const OTHERS: usize = 9;
 /// The best entry that was found, then the others in a line each. Lines are as long as their paragraphs; whoever prints them breaks them.
 pub fn shown(found: &Found<'_>) -> String {
     let Some((best, others)) = found.entries.split_first() else { return String::new() };
-    let mut text = format!("{}, a {}\n\n{}", best.name, best.kind.word(), body(best));
+    let note = found.note.map(|note| format!("{note}\n\n")).unwrap_or_default();
+    let mut text = format!("{note}{}, a {}\n\n{}", best.name, best.kind.word(), body(best));
     if !others.is_empty() {
         text.push_str("\nSee also\n");
     }

@@ -1,5 +1,6 @@
 //! The loss of a model on data.
 
+use super::amount::HeldOutCount;
 use super::feed::Feed;
 use super::inference::Inference;
 use super::metrics::Metrics;
@@ -15,10 +16,10 @@ use std::sync::Arc;
 /// What an evaluation of data found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluated {
-    /// The mean loss of a token, in nats.
+    /// The mean loss of a token, in nats; of other models, that of whatever their loss counts.
     pub loss: f64,
-    /// Tokens that it is the mean over.
-    pub tokens: u64,
+    /// What it is the mean over.
+    pub counted: HeldOutCount,
     /// The metrics of the model.
     pub metrics: IndexMap<String, f64>,
     /// What was done with examples that make no whole batch.
@@ -26,9 +27,9 @@ pub struct Evaluated {
 }
 
 impl Evaluated {
-    /// The exponential of the loss.
-    pub fn perplexity(&self) -> f64 {
-        self.loss.exp()
+    /// The exponential of the mean loss of a token; `None` where it is of anything else.
+    pub fn perplexity(&self) -> Option<f64> {
+        self.counted.is_of_tokens().then(|| self.loss.exp())
     }
 }
 
@@ -62,7 +63,8 @@ impl Evaluator {
             all.add(&Metrics::of(&inference.run(&batch)?));
             Ok(())
         })?;
-        let evaluated = Evaluated { loss: all.mean_loss(), tokens: all.counted()?, metrics: all.of_model(), warning };
+        let counted = HeldOutCount::of(feed.amount, all.counted()?);
+        let evaluated = Evaluated { loss: all.mean_loss(), counted, metrics: all.of_model(), warning };
         if evaluated.loss.is_finite() {
             return Ok(evaluated);
         }

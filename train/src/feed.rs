@@ -1,9 +1,10 @@
 //! How rows become the batch of a model.
 
+use crate::amount::Amount;
 use crate::micro::MicroBatches;
 use crate::scheduled::scheduled;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{Buffer, Bundle, Manifest, Port, check_ranges};
+use halite_bundle::{Buffer, Bundle, Manifest, ModuleEntry, Port, check_ranges};
 use halite_data::{Dataset, Input, Rows, Takes};
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
@@ -27,8 +28,8 @@ pub struct Feed {
     pub eval_rows: usize,
     /// Rows of an update.
     pub rows: usize,
-    /// Tokens that an update predicts, padding included; of what is no text, what the manifest says of its size.
-    pub tokens: u64,
+    /// What an update takes: tokens that it predicts, padding included, or examples.
+    pub amount: Amount,
     /// How many token ids the model knows, if that is known.
     pub vocabulary: Option<u64>,
     /// Inputs of which it is known what integers they may hold.
@@ -59,8 +60,20 @@ impl Feed {
     /// # Errors
     /// When it takes no batch, or something whose first dimension is not that of the batch.
     pub fn of_batch(bundle: &Bundle) -> Result<Self> {
+        Self::of_inputs(bundle, |_| true)
+    }
+
+    /// That of a module, which may read less than all that the host feeds.
+    ///
+    /// # Errors
+    /// As [`of_batch`](Self::of_batch).
+    pub(super) fn of_module(bundle: &Bundle, module: &ModuleEntry) -> Result<Self> {
+        Self::of_inputs(bundle, |name| module.inputs.iter().any(|input| input.name == name))
+    }
+
+    fn of_inputs(bundle: &Bundle, is_read: impl Fn(&str) -> bool) -> Result<Self> {
         let manifest = &bundle.manifest;
-        let is_fed = |buffer: &&Buffer| buffer.is_batch() && buffer.content().is_none();
+        let is_fed = |buffer: &&Buffer| buffer.is_batch() && buffer.content().is_none() && is_read(&buffer.name);
         let fed: Vec<&Buffer> = manifest.buffers.iter().filter(is_fed).collect();
         let rows = fed.first().and_then(|first| first.shape.first().copied());
         let rows = rows.ok_or_else(|| not_fed("the model takes no batch of examples".to_owned()))?;
@@ -82,7 +95,8 @@ impl Feed {
             takes: Takes { width, inputs: fed.iter().map(input).collect() },
             eval_rows: rows,
             rows: all,
-            tokens: width.map_or(manifest.statistics.tokens_per_step, |width| (all * width.saturating_sub(1)) as u64),
+            amount: width
+                .map_or(Amount::Examples(all as u64), |width| Amount::Tokens((all * width.saturating_sub(1)) as u64)),
             vocabulary: sequences.as_ref().and_then(|sequences| known_tokens(bundle, &sequences.tokens)),
             sequences,
             ranges: ranges(manifest),

@@ -48,6 +48,19 @@ impl RunFiles {
         Self { folder: folder.into(), disk: Disk::default(), rank: None }
     }
 
+    /// Those of the run that a path leads to: its folder, one of its checkpoints, or its newest state.
+    pub fn at(path: &Path) -> Option<Self> {
+        let is_checkpoint =
+            |folder: &&Path| folder.parent().is_some_and(|all| all.file_name() == Some("checkpoints".as_ref()));
+        let folder = match path.is_dir() {
+            true => Some(path).filter(is_checkpoint).map_or(Some(path), |folder| folder.parent()?.parent()),
+            false => path.parent().filter(|folder| folder.join(STATE) == path),
+        };
+        let files = Self::new(folder?);
+        let is_run = files.recipe().is_file() && (files.metrics().is_file() || files.checkpoints().place().is_dir());
+        is_run.then_some(files)
+    }
+
     /// The same as the process of a rank sees them.
     #[must_use]
     pub fn of_rank(self, rank: usize) -> Self {

@@ -12,6 +12,7 @@ use halite_data::Rows;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::DType;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The output of a forward module that predicts tokens: floats `[batch, seq, vocab]`.
@@ -98,7 +99,7 @@ impl Generator {
         state: Tensors,
     ) -> std::result::Result<Self, Diagnostics> {
         let vocabulary = Self::vocabulary(bundle)?;
-        let feed = Feed::of_batch(bundle)?;
+        let feed = Feed::of_module(bundle, bundle.module_with_role(&ModuleRole::FORWARD)?)?;
         let width = width(&feed)?;
         let inference = Inference::load(executor, bundle, &ModuleRole::FORWARD, state)?;
         Ok(Self { inference, feed, width, vocabulary })
@@ -111,18 +112,18 @@ impl Generator {
     pub fn vocabulary(bundle: &Bundle) -> Result<usize> {
         let forward = bundle.module_with_role(&ModuleRole::FORWARD)?;
         check_goes_on(forward)?;
-        predicted(forward, &Feed::of_batch(bundle)?)
+        predicted(forward, &Feed::of_module(bundle, forward)?)
     }
 
-    /// Makes the samples of a request; `hear` is told each token with the number of its sample, as soon as it is there. The tokens of each
-    /// sample, without the prompt and the token that ended it.
+    /// Makes the samples of a request; `hear` is told each token with the number of its sample, as soon as it is there, and may end that
+    /// sample by it. The tokens of each sample, without the prompt and the token of the request that ended it.
     ///
     /// # Errors
     /// As [`Request::check`]; when the executor fails, or a prediction is no number.
     pub fn generate(
         &mut self,
         request: &Request,
-        hear: &mut dyn FnMut(usize, i32),
+        hear: &mut dyn FnMut(usize, i32) -> ControlFlow<()>,
     ) -> std::result::Result<Vec<Vec<i32>>, Diagnostics> {
         request.check(self.vocabulary)?;
         let choices: Vec<usize> = request.choices(self.vocabulary).collect();
@@ -147,7 +148,7 @@ impl Generator {
         first: usize,
         position: usize,
         (request, choices): (&Request, &[usize]),
-        hear: &mut dyn FnMut(usize, i32),
+        hear: &mut dyn FnMut(usize, i32) -> ControlFlow<()>,
     ) -> std::result::Result<(), Diagnostics> {
         let logits = self.logits(texts)?;
         for (row, (text, logits)) in texts.iter_mut().zip(logits).enumerate() {
@@ -161,7 +162,7 @@ impl Generator {
             text.is_ended = request.ends.contains(&token);
             if !text.is_ended {
                 text.tokens.push(token);
-                hear(number, token);
+                text.is_ended = hear(number, token).is_break();
             }
         }
         Ok(())
@@ -199,8 +200,11 @@ fn rows(windows: &[&[i32]], rows: usize, width: usize) -> Rows {
 fn width(feed: &Feed) -> Result<usize> {
     feed.takes.width.ok_or_else(|| {
         let error =
-            Diagnostic::error(codes::MODULE, "the model takes no sequences of tokens, from which it could go on");
-        error.help("give a model that takes `s32[batch, seq + 1]`, as the built-in language models do")
+            Diagnostic::error(codes::MODULE, "the forward of the model takes something else than sequences of tokens");
+        let inputs: Vec<&str> = feed.takes.inputs.iter().map(|input| input.name.as_str()).collect();
+        error
+            .note(format!("it takes {}", halite_support::nearest::list(&inputs)))
+            .help("give a model whose logits depend on `s32[batch, seq + 1]` alone, as those of the built-in language models do")
     })
 }
 

@@ -1,5 +1,6 @@
 //! What was measured, step by step.
 
+use crate::amount::{Amount, HeldOutCount};
 use crate::metrics::Metrics;
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
@@ -11,8 +12,9 @@ use std::path::Path;
 pub struct StepRecord {
     /// Number of completed updates, this one included.
     pub step: u64,
-    /// Tokens seen so far.
-    pub tokens: u64,
+    /// Tokens or examples seen so far.
+    #[serde(flatten)]
+    pub seen: Amount,
     /// What the training step reports, by name; `loss` is among it.
     #[serde(flatten, with = "numbers")]
     pub metrics: IndexMap<String, f64>,
@@ -67,7 +69,7 @@ impl StepRecord {
     }
 }
 
-/// The loss on held-out text.
+/// The loss on held-out data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EvalRecord {
     /// Number of completed updates.
@@ -77,21 +79,22 @@ pub struct EvalRecord {
     pub data: String,
     /// Mean loss.
     pub held_out_loss: f64,
-    /// Tokens that it is the mean over.
-    pub held_out_tokens: u64,
+    /// What it is the mean over.
+    #[serde(flatten)]
+    pub counted: HeldOutCount,
     /// The metrics of the model; in JSON `held_out_` stands before their names.
     #[serde(flatten, with = "held_out_numbers")]
     pub metrics: IndexMap<String, f64>,
 }
 
 impl EvalRecord {
-    /// Of what the batches of an evaluation add up to.
+    /// Of what the batches of an evaluation add up to, of data that come in such amounts.
     ///
     /// # Errors
     /// When the loss counts nothing.
-    pub fn new(step: u64, data: String, sums: &Metrics) -> Result<Self> {
-        let held_out_tokens = sums.counted()?;
-        Ok(Self { step, data, held_out_loss: sums.mean_loss(), held_out_tokens, metrics: sums.of_model() })
+    pub fn new(step: u64, data: String, sums: &Metrics, amount: Amount) -> Result<Self> {
+        let counted = HeldOutCount::of(amount, sums.counted()?);
+        Ok(Self { step, data, held_out_loss: sums.mean_loss(), counted, metrics: sums.of_model() })
     }
 }
 
@@ -159,14 +162,14 @@ mod tests {
     fn histories_read_back() {
         let step = |step| StepRecord {
             step,
-            tokens: step * 8,
+            seen: Amount::Tokens(step * 8),
             metrics: [("loss".to_owned(), 0.1f32.into()), ("grad_norm".to_owned(), 2.0)].into_iter().collect(),
         };
         let eval = |step| EvalRecord {
             step,
             data: String::new(),
             held_out_loss: 5.5,
-            held_out_tokens: 64,
+            counted: HeldOutCount::Tokens(64),
             metrics: IndexMap::new(),
         };
         let mut history = History { steps: vec![step(1), step(2)], evals: vec![eval(0), eval(2)] };

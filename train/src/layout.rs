@@ -9,10 +9,9 @@ use std::collections::BTreeMap;
 /// of an update are no part of it: they decide what is computed.
 ///
 /// # Errors
-/// When the sizes of the recipe disagree.
+/// None that a recipe which was read gives.
 pub(super) fn layout(recipe: &Recipe) -> Result<BTreeMap<String, String>> {
-    let data = u32::try_from(recipe.sizes()?.data).ok();
-    let parallel = Parallel { data, global_batch: None, ..recipe.parallel.clone().unwrap_or_default() };
+    let parallel = Parallel { global_batch: None, ..recipe.parallel.clone().unwrap_or_default() };
     let value = serde_json::to_value(&parallel).map_err(|error| Diagnostic::bug(error.to_string()))?;
     let mut layout = BTreeMap::new();
     flatten("", &value, &mut layout);
@@ -43,14 +42,14 @@ mod tests {
     fn one_rank_is_one_layout_however_it_is_stated() {
         let alone = of(4, None);
         assert_eq!(of(8, Some(Parallel::default())), alone);
-        assert_eq!(of(4, Some(Parallel { data: Some(1), global_batch: Some(4), ..Parallel::default() })), alone);
+        assert_eq!(of(4, Some(Parallel { data: 1, global_batch: Some(4), ..Parallel::default() })), alone);
         assert_eq!(changes(&alone, &alone), None);
     }
 
     #[test]
     fn a_change_names_what_was_and_what_is() {
         let reversed = MeshAxis::ALL.iter().rev().copied().collect();
-        let mesh = Parallel { data: Some(2), zero: 1, order: reversed, ..Parallel::default() };
+        let mesh = Parallel { data: 2, zero: 1, order: reversed, ..Parallel::default() };
         let told = changes(&of(4, None), &of(2, Some(mesh))).unwrap();
         assert!(told.starts_with("`data` was 1, now it is 2; `order` was default, now it is ["), "{told}");
         assert!(told.ends_with("; `zero` was 0, now it is 1"), "{told}");

@@ -10,6 +10,7 @@
 //! A run is a function of the bundle, the data, the seed and the state it starts from; no clock and no thread count
 //! enters it. A state says where in the data it is, so a run that is interrupted and resumed sees what an uninterrupted one does.
 
+mod amount;
 mod checkpoint;
 mod divergence;
 mod evaluate;
@@ -48,6 +49,7 @@ mod together;
 mod update;
 mod watch;
 
+pub use amount::{Amount, HeldOutCount};
 pub use checkpoint::{Checkpoint, Checkpoints, Newest, is_due};
 pub use evaluate::{Evaluated, Evaluator};
 pub use events::Event;
@@ -57,6 +59,7 @@ pub use files::RunFiles;
 pub use generate::{Generator, Request, Sampling};
 pub use history::{EvalRecord, History, StepRecord};
 pub use inference::Inference;
+pub use keys::differences;
 pub use metrics::Metrics;
 pub use observer::{Observer, Silent};
 pub use options::{Draw, Page, Start, TrainOptions};

@@ -52,17 +52,17 @@ impl Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{RunFiles, StepRecord, TimeRecord};
+    use crate::{Amount, RunFiles, StepRecord, TimeRecord};
     use std::os::unix::fs::MetadataExt;
 
     fn measured(updates: u64) -> (History, Times) {
         let (mut history, mut times) = (History::default(), Times::default());
         for step in 1..=updates {
             let metrics = [("loss".to_owned(), 0.5)].into_iter().collect();
-            history.steps.push(StepRecord { step, tokens: 8, metrics });
+            history.steps.push(StepRecord { step, seen: Amount::Tokens(8), metrics });
             times.push(TimeRecord {
                 step,
-                tokens: 8,
+                seen: Amount::Tokens(8),
                 data: 0.0,
                 compute: 1.0,
                 evaluation: 0.0,

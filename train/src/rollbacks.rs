@@ -91,12 +91,12 @@ fn jump(history: &History, limit: f64) -> Option<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StepRecord;
+    use crate::{Amount, StepRecord};
 
     fn history(losses: impl IntoIterator<Item = f64>) -> History {
         let record = |(index, loss)| StepRecord {
             step: index as u64 + 1,
-            tokens: 1,
+            seen: Amount::Tokens(1),
             metrics: [("loss".to_owned(), loss)].into_iter().collect(),
         };
         History { steps: losses.into_iter().enumerate().map(record).collect(), evals: Vec::new() }

@@ -178,7 +178,7 @@ fn go(
         watch.spent(Part::Data);
         run.step(step, &batch, watch)?;
         watch.spent(Part::Step);
-        watch.completed(step, run.tokens());
+        watch.completed(step, run.amount());
         rollbacks.heed(run, saver, watch)?;
         let is_evaluated = is_due(step, options.eval_every) || step == options.steps;
         if is_evaluated {

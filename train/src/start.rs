@@ -56,7 +56,8 @@ pub(super) fn started(
     let state = match &options.start {
         Start::Seed => None,
         Start::Weights(path) => {
-            return halite_bundle::init::state_from_checkpoint(&bundle.manifest, path).map(Started::anew);
+            let made = || halite_bundle::init::state_from_checkpoint(&bundle.manifest, path);
+            return options.cancel.within(made).map(Started::anew);
         }
         Start::State(path) => {
             let (state, passed_over) = Checkpoint::state_at(path)?;
@@ -71,7 +72,7 @@ pub(super) fn started(
     };
     match state {
         Some(state) => resumed(bundle, &state, (record, data), options, observer),
-        None => halite_bundle::init::initial_state(bundle, options.seed).map(Started::anew),
+        None => options.cancel.within(|| halite_bundle::init::initial_state(bundle, options.seed)).map(Started::anew),
     }
 }
 

@@ -253,7 +253,7 @@ fn a_run_that_is_resumed_ends_like_one_that_is_not() {
     let history = go(40, Start::Seed, &whole);
     assert_eq!((history.steps.len(), history.evals.len()), (40, 5));
     assert_eq!(history.evals[0].held_out_loss, 1.0);
-    assert_eq!(history.steps[39].tokens, 40 * 2 * 3);
+    assert_eq!(history.steps[39].seen, Amount::Tokens(40 * 2 * 3));
     go(20, Start::Seed, &parts);
     go(40, Start::State(parts.state()), &parts);
     for (a, b) in [(whole.state(), parts.state()), (whole.metrics(), parts.metrics()), (whole.plot(), parts.plot())] {
@@ -476,4 +476,16 @@ fn a_cancelled_run_leaves_what_it_can_be_resumed_from() {
     let options = TrainOptions { start, cancel: halite_support::CancelToken::default(), ..options };
     train(HAND.shared(), &bundle(), &numbers(), &options, &parts, &mut Silent).unwrap();
     assert!(std::fs::read(whole.state()).unwrap() == std::fs::read(parts.state()).unwrap());
+}
+
+/// A run that is asked to end while its state is made makes no more of it, and leaves no folder.
+#[test]
+fn a_run_that_is_cancelled_before_its_first_update_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = RunFiles::new(folder.path().join("run"));
+    let options = options(20);
+    options.cancel.cancel();
+    let error = train(HAND.shared(), &bundle(), &numbers(), &options, &output, &mut Silent).unwrap_err();
+    assert_eq!(error[0].code(), halite_support::codes::CANCELLED);
+    assert!(!folder.path().join("run").exists());
 }

@@ -1,5 +1,6 @@
 //! One run under way: its step, its data and what it measured.
 
+use super::amount::Amount;
 use super::programs::Programs;
 use super::rollback::Rollback;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep, divergence};
@@ -62,9 +63,9 @@ impl<'a> Run<'a> {
         feed.batch(self.data.next(feed.rows)?)
     }
 
-    /// Tokens that an update predicts, padding included.
-    pub(super) fn tokens(&self) -> u64 {
-        self.programs.feed.tokens
+    /// What an update takes.
+    pub(super) fn amount(&self) -> Amount {
+        self.programs.feed.amount
     }
 
     /// Tells what was left out of the data: each reason when it first comes up and, at the end of a run, how often it did.
@@ -87,7 +88,8 @@ impl<'a> Run<'a> {
     pub fn step(&mut self, step: u64, batch: &Tensors, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
         let metrics = self.step.step(batch)?.into_map();
         self.position = self.data.position();
-        let record = StepRecord { step, tokens: step * self.tokens(), metrics };
+        let seen = self.amount().of_number(step * self.amount().number());
+        let record = StepRecord { step, seen, metrics };
         observer.stepped(&record);
         self.history.steps.push(record);
         let skipped = self.history.steps.iter().rev().take_while(|record| !record.is_finite()).count();
@@ -107,7 +109,7 @@ impl<'a> Run<'a> {
             for batch in &held_out.batches {
                 all.add(&self.step.eval(batch)?);
             }
-            let record = EvalRecord::new(step, held_out.name.clone(), &all)?;
+            let record = EvalRecord::new(step, held_out.name.clone(), &all, self.amount())?;
             observer.evaluated(&record);
             let held_out_loss = record.held_out_loss;
             self.history.evals.push(record);

@@ -12,7 +12,7 @@ pub use tensorboard::TensorBoard;
 pub use times::{TimeRecord, Times};
 pub(crate) use utilization::Utilization;
 
-use super::{EvalRecord, Event, History, Observer, StepRecord};
+use super::{Amount, EvalRecord, Event, History, Observer, StepRecord};
 use alarms::Alarms;
 use clock::Clock;
 use halite_recipe::MetricsOptions;
@@ -67,10 +67,10 @@ impl<'a> Watch<'a> {
         self.clock.spent(part);
     }
 
-    /// An update of so many tokens ended: all observers hear what it took, with what came before it since the last one.
-    pub(crate) fn completed(&mut self, step: u64, tokens: u64) {
-        let record = self.clock.record(step, tokens);
-        let mfu = self.utilization.map(|utilization| utilization.at(record.tokens_per_second()));
+    /// An update of so much ended: all observers hear what it took, with what came before it since the last one.
+    pub(crate) fn completed(&mut self, step: u64, seen: Amount) {
+        let record = self.clock.record(step, seen);
+        let mfu = self.utilization.map(|utilization| utilization.at(record.rate()));
         self.timed(&TimeRecord { mfu, ..record });
     }
 

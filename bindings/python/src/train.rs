@@ -77,18 +77,20 @@ impl Options {
     }
 }
 
-/// An update: its number, the tokens so far, its metrics.
-type Update = (u64, u64, Vec<(String, f64)>);
+/// An update: its number, what was seen so far and its unit, its metrics.
+type Update = (u64, u64, &'static str, Vec<(String, f64)>);
 
-/// An evaluation: the updates before it, what the data are called, their loss, their tokens, the metrics of the model.
-type Evaluation = (u64, String, f64, u64, Vec<(String, f64)>);
+/// An evaluation: the updates before it, what the data are called, their loss, what that is the mean over and its unit, the metrics of the
+/// model.
+type Evaluation = (u64, String, f64, u64, &'static str, Vec<(String, f64)>);
 
 fn update(record: &StepRecord) -> Update {
-    (record.step, record.tokens, pairs(&record.metrics))
+    (record.step, record.seen.number(), record.seen.unit(), pairs(&record.metrics))
 }
 
 fn evaluation(record: &EvalRecord) -> Evaluation {
-    (record.step, record.data.clone(), record.held_out_loss, record.held_out_tokens, pairs(&record.metrics))
+    let EvalRecord { step, data, held_out_loss, counted, metrics } = record;
+    (*step, data.clone(), *held_out_loss, counted.number(), counted.unit(), pairs(metrics))
 }
 
 fn pairs<'m>(metrics: impl IntoIterator<Item = (&'m String, &'m f64)>) -> Vec<(String, f64)> {

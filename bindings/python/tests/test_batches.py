@@ -87,7 +87,7 @@ def test_mappings_and_files_train_the_same() -> None:
         assert metrics(f"own{rows}") == metrics("file"), rows
     first, last = by_file.evaluations[0], by_file.evaluations[-1]
     assert last.loss < first.loss and last.metrics["accuracy"] > 0.6
-    assert last.tokens == 24 and last.metrics["right"] == pytest.approx(24 * last.metrics["accuracy"])
+    assert last.counted == 24 and last.metrics["right"] == pytest.approx(24 * last.metrics["accuracy"])
     update = by_file.updates[-1].metrics
     assert list(update) == ["loss", "grad_norm", "learning_rate", "count", "accuracy", "right", "size"]
     assert update["right"] == 4 * update["accuracy"]
@@ -105,7 +105,7 @@ def test_metrics_are_those_of_numpy() -> None:
     found = history.evaluations[0]
     counted = data["labels"] >= 0
     right = ((logits.argmax(1) == data["labels"]) & counted).sum()
-    assert found.tokens == counted.sum() and found.metrics["right"] == right
+    assert found.counted == counted.sum() and found.metrics["right"] == right
     assert found.metrics["accuracy"] == pytest.approx(right / counted.sum(), rel=1e-12)
     # A micro-batch weighs as much as the loss counts in it.
     means, counts = (logits**2).reshape(3, -1).mean(1), counted.reshape(3, 4).sum(1)
@@ -173,10 +173,10 @@ def test_examples_that_make_no_whole_batch_are_told() -> None:
     data = [examples(8, 1)]
     with pytest.warns(halite.HaliteWarning, match="the last 2 held-out examples are left out: they are less than a batch of 4"):
         history = halite.train(classifier(), data, held_out=[examples(26, 2)], steps=1, output="more")
-    assert [each.tokens for each in history.evaluations] == [24, 24]
+    assert [each.counted for each in history.evaluations] == [24, 24]
     with pytest.warns(halite.HaliteWarning, match="the 3 held-out examples are repeated until there are 4"):
         history = halite.train(classifier(), data, held_out=[examples(3, 2)], steps=1, output="less")
-    assert [each.tokens for each in history.evaluations] == [4, 4]
+    assert [each.counted for each in history.evaluations] == [4, 4]
 
 
 def test_labels_that_all_do_not_count_are_told() -> None:

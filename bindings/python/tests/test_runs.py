@@ -181,7 +181,7 @@ def test_a_run_of_the_recipe_goes_on_where_it_was(bigram: halite.Bundle) -> None
     assert (parts.updates, parts.evaluations) == (whole.updates, whole.evaluations)
     assert [each.step for each in whole.updates] == list(range(1, STEPS + 1))
     assert [(each.step, each.data) for each in whole.evaluations] == [(0, "end"), (5, "end"), (10, "end"), (12, "end")]
-    assert whole.updates[-1].tokens == 12 * 2 * 8 and whole.updates[-1].loss < whole.updates[0].loss
+    assert whole.updates[-1].seen == 12 * 2 * 8 and whole.updates[-1].loss < whole.updates[0].loss
     assert whole.state == Path("whole/state.safetensors") and Path(whole.state).is_file()
 
 
@@ -219,7 +219,7 @@ def test_sequences_do_not_depend_on_how_arrays_cut_them(bigram: halite.Bundle) -
 def test_held_out_data_are_measured_once_each(bigram: halite.Bundle) -> None:
     held_out = {"a": BATCHES[:2], "b": (batch for batch in BATCHES[:4])}
     history = halite.train(bigram, BATCHES, held_out=held_out, steps=1)
-    tokens = [(each.step, each.data, each.tokens) for each in history.evaluations]
+    tokens = [(each.step, each.data, each.counted) for each in history.evaluations]
     assert tokens == [(step, name, rows * 8) for step in (0, 1) for name, rows in (("a", 6), ("b", 12))]
 
 

@@ -1,7 +1,7 @@
 //! `halite data show`.
 
 use super::progress::Progress;
-use super::{Input, figures, number_skipped, place, skipped};
+use super::{Input, examples, figures, number_skipped, place, skipped};
 use crate::context::{Context, Output, Result};
 use crate::table::{counted, grouped, table};
 use clap::Args;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// The most characters of a piece that people are shown.
 const SHOWN: usize = 40;
 
-/// Show what the data of a recipe come to: documents, tokens, rows, and the first row as text.
+/// Summarize the data set of a recipe: documents, tokens, rows and the first row as text, or examples.
 ///
 /// A row holds `seq` tokens and the last label, packed as the recipe trains on them; `filled` is the share of rows that is not padding.
 /// With --rows only the beginning of each source is read and packed, in an order of files that need not be that of a run.
@@ -35,6 +35,10 @@ struct Found {
 
 impl Show {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let (bundle, data) = self.input.ready(context)?;
+        if data.train_config().has_examples()? {
+            return examples::show(&bundle, &data);
+        }
         let opened = self.input.open(context)?;
         let mut progress = Progress::new(context);
         let mut found = Vec::new();

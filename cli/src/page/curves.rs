@@ -1,8 +1,8 @@
 //! The curves of the page.
 
 use super::html::escaped;
+use crate::measured::{self, GROUP_NORM};
 use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, panel, smoothed};
-use halite_ir::{LOSS_SCALE, METRICS};
 use halite_support::Result;
 use halite_train::{History, Seen};
 use plotters::style::RGBColor;
@@ -10,33 +10,42 @@ use plotters::style::RGBColor;
 /// Readable on light and on dark ground, as `HELD_OUT` is.
 const MEASURED: RGBColor = RGBColor(47, 125, 214);
 
-/// What stands before the name of a group of the optimizer in that of the norm of its gradient.
-const GROUP_NORM: &str = "grad_norm.";
-
 /// A figure for each thing that is measured.
 ///
 /// # Errors
 /// A bug diagnostic when drawing fails.
 pub(super) fn figures(seen: &Seen<'_>) -> Result<String> {
     let metric = |name: &str| metric(seen.history, name);
-    let rates = seen.times.records().iter().map(|record| (record.step as f64, record.tokens_per_second())).collect();
+    let rates = seen.times.records().iter().map(|record| (record.step as f64, record.rate())).collect();
     let marks: Vec<f64> = seen.events.iter().map(|event| event.update() as f64).collect();
+    let is_of_tokens = seen.history.steps.first().is_none_or(|record| record.seen.is_of_tokens());
+    let (loss, rate) = match is_of_tokens {
+        true => ("Loss per token (nats)", "Tokens per second"),
+        false => ("Loss", "Examples per second"),
+    };
     let (norms, groups) = group_norms(seen.history);
     let norms = series(metric("grad_norm")).into_iter().chain(norms).collect();
-    let of_model = of_model(seen.history).into_iter().map(|name| measured(seen, &escaped(name), name, &marks));
+    let learning_rate = metric("learning_rate");
+    // What never changes needs no curve: the last value stands in the table.
+    let is_constant = learning_rate.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let learning_rate = match is_constant && learning_rate.len() > 1 {
+        true => String::new(),
+        false => figure("Learning rate", &[], vec![line(learning_rate, MEASURED)], &marks, true)?,
+    };
+    let of_model = of_model(seen.history).into_iter().map(|name| compared(seen, &escaped(name), name, &marks));
     let of_model = of_model.collect::<Result<String>>()?;
     Ok([
-        measured(seen, "Loss per token (nats)", "loss", &marks)?,
+        compared(seen, loss, "loss", &marks)?,
         of_model,
         figure("Norm of the gradient", &groups, norms, &marks, true)?,
-        figure("Learning rate", &[], vec![line(metric("learning_rate"), MEASURED)], &marks, true)?,
-        figure("Tokens per second", &[], series(rates), &marks, true)?,
+        learning_rate,
+        figure(rate, &[], series(rates), &marks, true)?,
     ]
     .concat())
 }
 
 /// Something that is measured of training and of data that are held out.
-fn measured(seen: &Seen<'_>, title: &str, name: &str, marks: &[f64]) -> Result<String> {
+fn compared(seen: &Seen<'_>, title: &str, name: &str, marks: &[f64]) -> Result<String> {
     let held_out = held_out(seen.history, name);
     let training = ("training".to_owned(), MEASURED);
     let legend = held_out.iter().map(|(name, curve)| (name.clone(), curve.color));
@@ -47,17 +56,15 @@ fn measured(seen: &Seen<'_>, title: &str, name: &str, marks: &[f64]) -> Result<S
 
 /// The metrics that the model reports itself.
 fn of_model(history: &History) -> Vec<&str> {
-    let is_of_step = |name: &str| METRICS.contains(&name) || name == LOSS_SCALE || name.starts_with(GROUP_NORM);
-    let names = history.steps.last().into_iter().flat_map(|record| record.metrics.keys());
-    names.map(String::as_str).filter(|name| !is_of_step(name)).collect()
+    history.steps.last().into_iter().flat_map(measured::of_model).map(|(name, _)| name).collect()
 }
 
 /// What each update measured of something.
-fn metric(history: &History, name: &str) -> Vec<Point> {
+pub(crate) fn metric(history: &History, name: &str) -> Vec<Point> {
     history.steps.iter().filter_map(|record| Some((record.step as f64, *record.metrics.get(name)?))).collect()
 }
 
-fn finite(points: Vec<Point>) -> Vec<Point> {
+pub(crate) fn finite(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().filter(|point| point.1.is_finite()).collect()
 }
 
@@ -71,7 +78,7 @@ fn series(points: Vec<Point>) -> Vec<Curve> {
     vec![Curve { points, color: MEASURED, opacity: 0.3, width: 1 }, smooth]
 }
 
-fn line(points: Vec<Point>, color: RGBColor) -> Curve {
+pub(crate) fn line(points: Vec<Point>, color: RGBColor) -> Curve {
     Curve { points, color, opacity: 1.0, width: 2 }
 }
 
@@ -106,7 +113,13 @@ fn held_out(history: &History, measured: &str) -> Vec<(String, Curve)> {
     curves
 }
 
-fn figure(name: &str, legend: &[(String, RGBColor)], curves: Vec<Curve>, marks: &[f64], zero: bool) -> Result<String> {
+pub(crate) fn figure(
+    name: &str,
+    legend: &[(String, RGBColor)],
+    curves: Vec<Curve>,
+    marks: &[f64],
+    zero: bool,
+) -> Result<String> {
     let key = |(name, RGBColor(r, g, b)): &(String, RGBColor)| {
         format!(" <span class=\"key\" style=\"color: rgb({r}, {g}, {b})\">{}</span>", escaped(name))
     };

@@ -1,7 +1,7 @@
 //! Text and tables in HTML.
 
 /// A text with what means something in HTML written as what it is.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -16,7 +16,7 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// The rows of a table of names with values.
-pub(super) fn rows(facts: &[(String, String)]) -> String {
+pub(crate) fn rows(facts: &[(String, String)]) -> String {
     let row =
         |(name, value): &(String, String)| format!("<tr><th>{}</th><td>{}</td></tr>\n", escaped(name), escaped(value));
     facts.iter().map(row).collect()

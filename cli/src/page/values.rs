@@ -1,6 +1,6 @@
 //! The numbers of the page.
 
-use crate::table::grouped;
+use crate::table::{counted, grouped};
 use halite_recipe::Recipe;
 use halite_train::{EvalRecord, Seen, TimeRecord, Times};
 
@@ -24,21 +24,31 @@ pub(super) fn progress(recipe: &Recipe, made: u64) -> String {
     )
 }
 
+/// What made a run, and on what.
+pub(super) fn made_by(recipe: &Recipe) -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (os, arch, version) = (std::env::consts::OS, std::env::consts::ARCH, env!("CARGO_PKG_VERSION"));
+    format!("seed {} · Halite {version} · {} on {os} {arch}", recipe.train.seed, counted(cores, "core"))
+}
+
 /// What was measured last.
 pub(super) fn last(seen: &Seen<'_>) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
     if let Some(record) = seen.history.steps.last() {
         add("updates", grouped(record.step));
-        add("tokens", grouped(record.tokens));
+        add(record.seen.unit(), grouped(record.seen.number()));
         for (name, value) in &record.metrics {
             add(&name.replace('_', " "), number(*value));
         }
     }
-    for EvalRecord { data, held_out_loss, .. } in last_evals(&seen.history.evals) {
+    for EvalRecord { data, held_out_loss, counted, metrics, .. } in last_evals(&seen.history.evals) {
         let of = if data.is_empty() { String::new() } else { format!(" of {data}") };
         add(&format!("held-out loss{of}"), number(*held_out_loss));
-        add(&format!("perplexity{of}"), number(held_out_loss.exp()));
+        if counted.is_of_tokens() {
+            add(&format!("perplexity{of}"), number(held_out_loss.exp()));
+        }
+        metrics.iter().for_each(|(name, value)| add(&format!("held-out {name}{of}"), number(*value)));
     }
     facts
 }
@@ -63,9 +73,10 @@ pub(super) fn times(times: &Times) -> Vec<(String, String)> {
     if all <= 0.0 {
         return Vec::new();
     }
-    let tokens: u64 = recent.iter().map(|record| record.tokens).sum();
+    let seen: u64 = recent.iter().map(|record| record.seen.number()).sum();
+    let unit = recent.last().map_or("tokens", |record| record.seen.unit());
     let seconds: f64 = recent.iter().map(|record| record.data + record.compute).sum();
-    let rate = (format!("tokens per second, last {} updates", recent.len()), number(tokens as f64 / seconds));
+    let rate = (format!("{unit} per second, last {} updates", recent.len()), number(seen as f64 / seconds));
     let part =
         |(name, seconds): (&str, f64)| (name.to_owned(), format!("{seconds:.1} s, {:.1}%", 100.0 * seconds / all));
     let mfu: Vec<f64> = recent.iter().filter_map(|record| record.mfu).collect();

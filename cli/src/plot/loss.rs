@@ -31,13 +31,15 @@ fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
     let losses = Axis::new(&losses, Ticks::linear(&losses, 8));
     let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
+    let is_of_tokens = history.steps.first().is_none_or(|record| record.seen.is_of_tokens());
+    let unit = if is_of_tokens { "loss per token (nats)" } else { "loss" };
     let mut chart = ChartBuilder::on(&root)
         .caption(format!("{title}: loss by step"), (FONT, 22).into_font().color(&INK))
         .margin(24)
         .x_label_area_size(48)
         .y_label_area_size(60)
         .build_cartesian_2d(steps, losses)?;
-    styled(&mut chart.configure_mesh(), 14).x_desc("step").y_desc("loss per token (nats)").draw()?;
+    styled(&mut chart.configure_mesh(), 14).x_desc("step").y_desc(unit).draw()?;
     chart.draw_series(LineSeries::new(train.iter().copied(), TRAIN.mix(0.28).stroke_width(1)))?;
     chart
         .draw_series(LineSeries::new(smoothed(&train), TRAIN.stroke_width(3)))?
@@ -97,6 +99,7 @@ fn ranges(train: &[Point], held_out: &IndexMap<&str, Vec<Point>>) -> (Point, Poi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use halite_train::{Amount, HeldOutCount};
     use halite_train::{EvalRecord, StepRecord};
 
     fn example() -> History {
@@ -104,14 +107,14 @@ mod tests {
         let curve = |step: u64| 1.9 + 3.6 * (-(step as f64) / 60.0).exp();
         let step = |step| StepRecord {
             step,
-            tokens: step * 512,
+            seen: Amount::Tokens(step * 512),
             metrics: [("loss".to_owned(), curve(step) + noise(step))].into_iter().collect(),
         };
         let eval = |step| EvalRecord {
             step,
             data: String::new(),
             held_out_loss: curve(step) + 0.15,
-            held_out_tokens: 1,
+            counted: HeldOutCount::Tokens(1),
             metrics: [].into(),
         };
         History { steps: (1..=300).map(step).collect(), evals: (0..=6).map(|index| eval(index * 50)).collect() }

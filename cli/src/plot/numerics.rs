@@ -304,6 +304,7 @@ mod tests {
     use super::*;
     use crate::study::GradientErrors;
     use halite_recipe::Precision;
+    use halite_train::{Amount, HeldOutCount};
     use halite_train::{EvalRecord, History, StepRecord};
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -334,7 +335,7 @@ mod tests {
                 steps: (1..=steps)
                     .map(|step| StepRecord {
                         step,
-                        tokens: step,
+                        seen: Amount::Tokens(step),
                         metrics: [("grad_norm".to_owned(), 2.2 + shift)].into_iter().collect(),
                     })
                     .collect(),
@@ -344,7 +345,7 @@ mod tests {
                         data: String::new(),
                         step,
                         held_out_loss: 5.5 - 0.02 * step as f64 + shift,
-                        held_out_tokens: 1,
+                        counted: HeldOutCount::Tokens(1),
                         metrics: [].into(),
                     })
                     .collect(),

@@ -52,7 +52,7 @@ const CONFIGS: [(&str, &str, &[&str]); 5] = [
         "tiny",
         &["layers=4", "hidden=1024", "heads=16", "kv_heads=16", "ffn=2816", "vocab=32000", "seq=512", "batch=2"],
     ),
-    ("hlat-7b", "hlat-7b", &[]),
+    ("llama-7b", "llama-7b", &[]),
     ("hlat-70b", "hlat-70b", &["parallel.tensor=8"]),
 ];
 

@@ -1,10 +1,10 @@
 //! Words find what they mean.
 
 use super::reference;
-use halite_reference::words::WORDS;
+use halite_reference::words::{NOTES, WORDS};
 
 /// What a newcomer types, and the entry that answers.
-const WORDS_OF_A_NEWCOMER: [(&str, &str); 14] = [
+const WORDS_OF_A_NEWCOMER: [(&str, &str); 30] = [
     ("mask", "chapter masks"),
     ("freeze", "recipe key optimizer.group.frozen"),
     ("warm-up", "recipe key schedule.warmup"),
@@ -19,6 +19,22 @@ const WORDS_OF_A_NEWCOMER: [(&str, &str); 14] = [
     ("blocks", "chapter blocks"),
     ("norm", "block norm"),
     ("gated_mlp", "block gated_mlp"),
+    ("cost", "command inspect"),
+    ("fit", "command inspect"),
+    ("memory", "command inspect"),
+    ("throughput", "command train"),
+    ("launch", "command env"),
+    ("slurm", "command env"),
+    ("lora", "recipe key optimizer.group.frozen"),
+    ("chat", "recipe key data.sources"),
+    ("prompt", "command generate"),
+    ("prompt masking", "chapter loss weight"),
+    ("padding", "chapter packed documents"),
+    ("tensorboard", "recipe key metrics.tensorboard"),
+    ("MFU", "recipe key metrics"),
+    ("checkpoint", "recipe key checkpoint"),
+    ("scan", "chapter loops"),
+    ("convolution", "chapter operators and shapes"),
 ];
 
 #[test]
@@ -39,6 +55,7 @@ fn every_word_means_something_that_is_there() {
         assert!(gone.is_empty(), "{word} means {gone:?}");
     }
     assert!(WORDS.windows(2).all(|pair| pair[0].0 < pair[1].0), "words are sorted, each once");
+    assert!(NOTES.iter().all(|(noted, _)| WORDS.iter().any(|(word, _)| word == noted)), "what is noted is known");
 }
 
 #[test]
@@ -52,11 +69,26 @@ fn names_are_found_however_they_are_written() {
         ("optimizer.adamw.lr", "recipe key optimizer.<rule>.lr"),
         ("warmup", "recipe key schedule.warmup"),
         ("hlo check", "command hlo check"),
-        ("transpoze", "builtin transpose"),
         ("auto diff", "pass auto-diff"),
     ] {
         assert_eq!(first(words).as_deref(), Some(label), "{words}");
     }
-    let nothing = reference.search("qqqqzzzz");
-    assert!(nothing.entries.is_empty() && !nothing.near.is_empty());
+}
+
+/// Nothing is shown in the place of what was asked for, and only what is near is proposed.
+#[test]
+fn what_is_not_there_is_not_replaced() {
+    let reference = reference();
+    for (words, near, mentioned) in [
+        ("transpoze", Some("transpose"), None),
+        ("silus", Some("silu"), None),
+        ("causal softmax", None, Some("chapter functions")),
+        ("cosst", None, None),
+        ("qqqqzzzz", None, None),
+    ] {
+        let found = reference.search(words);
+        assert!(found.entries.is_empty(), "{words}");
+        let mentioned_first = found.mentions.first().map(|entry| entry.label());
+        assert_eq!((found.near, mentioned_first.as_deref()), (near, mentioned), "{words}");
+    }
 }

@@ -41,8 +41,10 @@ fn commands_have_the_help_that_they_have_elsewhere() {
 
 #[test]
 fn where_nothing_is_found_names_are_suggested() {
-    let output = halite(&["help", "qqqqzzzz"]);
-    assert_eq!(output.status.code(), Some(2));
-    let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("the reference has nothing on `qqqqzzzz`") && text.contains("help: try `"), "{text}");
+    for (word, help) in [("qqqqzzzz", "`halite help` lists the commands"), ("silus", "did you mean `silu`?")] {
+        let output = halite(&["help", word]);
+        assert_eq!(output.status.code(), Some(2));
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains(&format!("the reference has nothing on `{word}`")) && text.contains(help), "{text}");
+    }
 }

@@ -15,7 +15,7 @@ use crate::{Buffer, BufferRole, Manifest};
 use cut::Cut;
 use filling::Filling;
 use halite_support::nearest::nearest;
-use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_support::{Diagnostic, Diagnostics, Result, check_cancelled, codes};
 use halite_tensor::{DType, HostTensor, Init, Shape};
 use indexmap::IndexMap;
 use std::num::NonZero;
@@ -30,7 +30,8 @@ use std::ops::Range;
 /// weight, both are the wider of the two rounded to nearest, so that they never disagree.
 ///
 /// # Errors
-/// When the manifest contradicts itself, which one that was read or compiled does not, or there is no memory for a tensor.
+/// When the manifest contradicts itself, which one that was read or compiled does not, there is no memory for a tensor, or the work is
+/// cancelled.
 pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
     initial_state_of(&bundle.manifest, seed)
 }
@@ -116,7 +117,10 @@ impl Initial {
             buffer.tensor_names().into_iter().zip(keys).map(move |named| (buffer, named))
         };
         let all = self.buffers.values().filter(|buffer| buffer.is_saved()).flat_map(named);
-        all.map(|(buffer, (name, (key, shape)))| Ok((name, self.tensor(buffer, key, &shape)?)))
+        all.map(|(buffer, (name, (key, shape)))| {
+            check_cancelled()?;
+            Ok((name, self.tensor(buffer, key, &shape)?))
+        })
     }
 
     /// The elements of a buffer in a range of each of its dimensions, as it is stored: several tensors of the model as one where

@@ -14,15 +14,20 @@ mod qwen2;
 mod range;
 mod read;
 mod rope;
+mod write;
 
+use halite_bundle::Manifest;
 use halite_recipe::ConfigValue;
-use halite_support::{Diagnostic, Diagnostics, SourceFile, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, Result, SourceFile, Span, codes};
 use indexmap::IndexMap;
 use keys::Key;
+use serde_json::{Map, Value};
 
 /// A model of Transformers.
 struct Family {
     model_type: &'static str,
+    /// The built-in models that it is computed by.
+    models: &'static [&'static str],
     /// What each key of its `config.json` is, beside those that all families share.
     keys: &'static [Key],
     /// Which of them computes the same as these settings; settings that it does without are taken away.
@@ -63,11 +68,23 @@ impl Positions {
     }
 }
 
+/// The `config.json` of the model of a bundle, which Transformers reads, as JSON text. What it says of tokens that begin and end texts is
+/// up to who knows the tokenizer: they are `more`, beside what a model says of itself.
+///
+/// # Errors
+/// When the model is no built-in one, for which Transformers has a class.
+pub fn config_json(manifest: &Manifest, more: Map<String, Value>) -> Result<String> {
+    let mut object = write::config_json(manifest)?;
+    object.extend(more);
+    let text = serde_json::to_string_pretty(&object).map_err(|error| Diagnostic::bug(error.to_string()))?;
+    Ok(text + "\n")
+}
+
 /// Reads a `config.json`.
 ///
 /// # Errors
 /// When it is not JSON, states a key twice or is of a family that Halite does not have; every key that is unknown, missing, or has a value for
 /// which Halite has no model.
-pub(crate) fn import(file: &SourceFile) -> Result<Imported, Diagnostics> {
+pub(crate) fn import(file: &SourceFile) -> std::result::Result<Imported, Diagnostics> {
     read::import(file.id(), file.text())
 }

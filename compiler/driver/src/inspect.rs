@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn ir_and_hlo_count_the_same_operations() {
         for (preset, overrides) in
-            [("tiny", &[][..]), ("tiny", &["precision=fp32"]), ("hlat-7b", &["layers=1", "precision=mixed"])]
+            [("tiny", &[][..]), ("tiny", &["precision=fp32"]), ("llama-7b", &["layers=1", "precision=mixed"])]
         {
             let mut session = Session::new();
             let overrides = overrides.iter().chain(&["emit.calls=inline"]);

@@ -110,7 +110,7 @@ pub mod compile;
 mod definition;
 pub mod dump;
 mod flops;
-mod hugging_face;
+pub mod hugging_face;
 pub mod inspect;
 mod libraries;
 pub mod lint;

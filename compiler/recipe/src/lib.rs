@@ -20,7 +20,6 @@ mod no_extension;
 mod optimizer;
 mod parallel;
 mod places;
-mod planned;
 mod precision;
 mod ranks;
 mod recipe;
@@ -49,7 +48,6 @@ pub use no_extension::NoExtension;
 pub use optimizer::{Clip, Group, Optimizer, Rule};
 pub use parallel::{MeshAxis, Parallel, Shard};
 pub use places::Places;
-pub use planned::{Planned, not_compiled, warn_not_compiled};
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
 };

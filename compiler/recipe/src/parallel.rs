@@ -19,12 +19,11 @@ table! {
     /// Layout over devices. By default, that of one.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct Parallel {
-        /// Degree of data parallelism; left out, what the sizes leave.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub data: Option<u32> as Kind::DEGREE = None,
+        /// Degree of data parallelism.
+        pub data: u32 as Kind::DEGREE = 1,
         /// Degree of tensor parallelism.
         pub tensor: u32 as Kind::DEGREE = 1,
-        /// Stages of the pipeline.
+        /// Stages of the pipeline: 1, since stages are not compiled yet.
         pub pipeline: u32 as Kind::DEGREE = 1,
         /// Whether activations between blocks are sharded along the sequence.
         pub sequence: bool = false,
@@ -33,7 +32,7 @@ table! {
         /// The axes in the order of ranks, the major one first: ranks that are neighbours lie along the last one.
         #[serde(skip_serializing_if = "is_default_order")]
         pub order: Vec<MeshAxis> = MeshAxis::ALL.to_vec(),
-        /// Sequences in one update: `batch` x `data` x `accumulate`. Left out, it is that.
+        /// Sequences in one update: `batch` x `data` x `accumulate`. It gives `accumulate` where that is left out.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub global_batch: Option<u32> as Kind::DEGREE = None,
         /// Which dimensions of weights an axis shards, by the names that the model has for them.

@@ -1,17 +1,22 @@
 //! The ranks that programs are made for.
 
 use crate::Recipe;
-use halite_support::Result;
+use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::Mesh;
 
 impl Recipe {
-    /// The [mesh](Self::mesh) whose ranks run a program together, where the target takes programs of several ranks and the layout is stated
-    /// whole: `parallel.data` too, and no pipeline. A mesh of one rank otherwise: the layout is a plan then.
+    /// The [mesh](Self::mesh) whose ranks run a program together, for a target that takes programs of several ranks or does not.
     ///
     /// # Errors
-    /// As [`mesh`](Self::mesh).
+    /// As [`mesh`](Self::mesh); when there are several ranks and the target takes programs of one.
     pub fn ranks(&self, takes_meshes: bool) -> Result<Mesh> {
-        let stated = self.parallel.as_ref().is_some_and(|parallel| parallel.data.is_some() && parallel.pipeline == 1);
-        if takes_meshes && stated { self.mesh() } else { Ok(Mesh::default()) }
+        let mesh = self.mesh()?;
+        if mesh.num_ranks() == 1 || takes_meshes {
+            return Ok(mesh);
+        }
+        let message = format!("the layout has {} ranks, and `{}` takes programs of one", mesh.num_ranks(), self.target);
+        Err(Diagnostic::error(codes::NOT_SUPPORTED, message)
+            .key("parallel")
+            .help("remove `[parallel]`, or compile for a target that has ranks"))
     }
 }

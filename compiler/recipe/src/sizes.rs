@@ -19,32 +19,27 @@ pub struct Sizes {
 impl Recipe {
     /// Sequences of a step and of an update; a recipe without `batch` has 1 in a step.
     ///
-    /// Where `parallel.global_batch` is stated, a factor that is not follows from it: `parallel.data`, or `accumulate` where
-    /// `parallel.data` is stated. Where neither is, `accumulate` is 1, since more devices are what a global batch plans for.
+    /// Where `parallel.global_batch` is stated and `accumulate` is not, that follows from it.
     ///
     /// # Errors
     /// When they disagree, at `parallel.global_batch`; when a size does not fit in 64 bits.
     pub fn sizes(&self) -> Result<Sizes> {
         let batch = self.batch.map_or(1, |batch| batch as u64);
         let parallel = self.parallel.as_ref();
-        let data = parallel.and_then(|parallel| parallel.data).map(u64::from);
+        let data = parallel.map_or(1, |parallel| parallel.data.into());
         let accumulate = self.accumulate.map(|accumulate| u64::from(accumulate.steps));
         let Some(all) = parallel.and_then(|parallel| parallel.global_batch).map(u64::from) else {
-            let (data, accumulate) = (data.unwrap_or(1), accumulate.unwrap_or(1));
-            let global_batch = product(batch, data, accumulate)?;
-            return Ok(Sizes { batch, data, accumulate, global_batch });
+            let accumulate = accumulate.unwrap_or(1);
+            return Ok(Sizes { batch, data, accumulate, global_batch: product(batch, data, accumulate)? });
         };
-        let sizes = |data, accumulate| Sizes { batch, data, accumulate, global_batch: all };
-        let found = match (data, accumulate) {
-            (Some(data), Some(accumulate)) => Some(sizes(data, accumulate)),
-            (Some(data), None) => quotient(all, product(batch, data, 1)?).map(|accumulate| sizes(data, accumulate)),
-            (None, accumulate) => {
-                let accumulate = accumulate.unwrap_or(1);
-                quotient(all, product(batch, 1, accumulate)?).map(|data| sizes(data, accumulate))
-            }
+        let found = match accumulate {
+            Some(accumulate) => Some(accumulate),
+            None => quotient(all, product(batch, data, 1)?),
         };
         match found {
-            Some(sizes) if product(batch, sizes.data, sizes.accumulate)? == all => Ok(sizes),
+            Some(accumulate) if product(batch, data, accumulate)? == all => {
+                Ok(Sizes { batch, data, accumulate, global_batch: all })
+            }
             _ => Err(disagreement(batch, data, accumulate, all)),
         }
     }
@@ -64,22 +59,17 @@ fn product(batch: u64, data: u64, accumulate: u64) -> Result<u64> {
     })
 }
 
-fn disagreement(batch: u64, data: Option<u64>, accumulate: Option<u64>, all: u64) -> Diagnostic {
-    let factors = [("batch", Some(batch)), ("parallel.data", data), ("accumulate", accumulate)];
+fn disagreement(batch: u64, data: u64, accumulate: Option<u64>, all: u64) -> Diagnostic {
+    let factors = [("batch", Some(batch)), ("parallel.data", Some(data)), ("accumulate", accumulate)];
     let stated: Vec<_> = factors.into_iter().filter_map(|(key, factor)| Some((key, factor?))).collect();
     let product: u128 = stated.iter().map(|(_, factor)| u128::from(*factor)).product();
     let factors: Vec<String> = stated.iter().map(|(key, factor)| format!("`{key}` = {factor}")).collect();
-    let (verb, help) = match (data, accumulate) {
-        (Some(_), Some(_)) => ("is not", format!("set it to {product}, or leave out one of the four")),
-        _ => ("is no multiple of", "choose a multiple, or another `batch`".to_owned()),
+    let (verb, help) = match accumulate {
+        Some(_) => ("is not", format!("set it to {product}, or leave out `accumulate` or it")),
+        None => ("is no multiple of", "choose a multiple, or another `batch`".to_owned()),
     };
     let message =
         format!("`parallel.global_batch` is {all}, which {verb} {product}, the product of {}", factors.join(", "));
-    let message = if stated.len() > 1 {
-        message
-    } else {
-        format!("`parallel.global_batch` is {all}, which {verb} {}", factors[0])
-    };
     Diagnostic::error(codes::RECIPE_CLASH, message).key("parallel.global_batch").help(help)
 }
 
@@ -89,7 +79,7 @@ mod tests {
     use crate::{Accumulate, ModelChoice, Optimizer, Parallel};
 
     /// `[data, accumulate, global_batch]` of a recipe with batch 4.
-    fn sizes(data: Option<u32>, accumulate: Option<u32>, global_batch: Option<u32>) -> Result<[u64; 3]> {
+    fn sizes(data: u32, accumulate: Option<u32>, global_batch: Option<u32>) -> Result<[u64; 3]> {
         let recipe = Recipe {
             accumulate: accumulate.map(|steps| Accumulate { steps, form: None }),
             parallel: Some(Parallel { data, global_batch, ..Parallel::default() }),
@@ -99,18 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn any_two_give_the_third() {
+    fn a_global_batch_gives_the_steps_that_are_not_stated() {
         let of = |data, accumulate, all| sizes(data, accumulate, all).unwrap();
-        assert_eq!(of(None, None, None), [1, 1, 4]);
-        assert_eq!(of(Some(2), Some(3), None), [2, 3, 24]);
-        assert_eq!(of(Some(2), None, Some(24)), [2, 3, 24]);
-        assert_eq!(of(None, Some(3), Some(24)), [2, 3, 24]);
-        assert_eq!(of(Some(2), Some(3), Some(24)), [2, 3, 24]);
-    }
-
-    #[test]
-    fn a_global_batch_alone_plans_devices() {
-        assert_eq!(sizes(None, None, Some(24)).unwrap(), [6, 1, 24]);
+        assert_eq!(of(1, None, None), [1, 1, 4]);
+        assert_eq!(of(2, Some(3), None), [2, 3, 24]);
+        assert_eq!(of(2, None, Some(24)), [2, 3, 24]);
+        assert_eq!(of(1, None, Some(24)), [1, 6, 24]);
+        assert_eq!(of(2, Some(3), Some(24)), [2, 3, 24]);
     }
 
     #[test]
@@ -120,11 +105,11 @@ mod tests {
             assert_eq!(error.recipe_key(), Some("parallel.global_batch"));
             error.message().to_owned()
         };
-        assert_eq!(wrong(None, None, 10), "`parallel.global_batch` is 10, which is no multiple of `batch` = 4");
+        assert!(wrong(1, None, 10).starts_with("`parallel.global_batch` is 10, which is no multiple of 4"));
         assert_eq!(
-            wrong(Some(2), Some(3), 25),
+            wrong(2, Some(3), 25),
             "`parallel.global_batch` is 25, which is not 24, the product of `batch` = 4, `parallel.data` = 2, `accumulate` = 3"
         );
-        assert!(wrong(Some(2), None, 20).contains("no multiple of 8"));
+        assert!(wrong(2, None, 20).contains("no multiple of 8"));
     }
 }

@@ -302,21 +302,21 @@ mod tests {
         assert!(wrong("[schedule]\ndecay = 1\n")[0].contains("unknown key `schedule.decay`"));
         assert!(
             wrong("[parallel]\nglobal_batch = 7\n")[0]
-                .starts_with("r.toml:8:1 `parallel.global_batch` is 7, which is no multiple of `batch` = 2")
+                .starts_with("r.toml:8:1 `parallel.global_batch` is 7, which is no multiple of 2, the product of ")
         );
     }
 
     #[test]
     fn a_layout_has_axes_and_says_what_they_shard() {
         let parallel = |text: &str| read(&format!("{MINIMAL}[parallel]\n{text}"), &[]).unwrap();
-        let plain = parallel("tensor = 4\nglobal_batch = 16\n");
+        let plain = parallel("data = 8\ntensor = 4\nglobal_batch = 16\n");
         let axes = |recipe: &Recipe| -> Vec<(String, usize)> {
             recipe.mesh().unwrap().axes().iter().map(|axis| (axis.name.clone(), axis.size)).collect()
         };
         let axis = |name: &str, size| (name.to_owned(), size);
         assert_eq!(axes(&plain), [axis("data", 8), axis("tensor", 4)]);
         assert_eq!(axes(&read(MINIMAL, &[]).unwrap()), []);
-        let turned = parallel("data = 2\ntensor = 4\npipeline = 3\norder = ['tensor', 'data']\n");
+        let turned = parallel("data = 2\ntensor = 4\npipeline = 1\norder = ['tensor', 'data']\n");
         assert_eq!(axes(&turned), [axis("tensor", 4), axis("data", 2)]);
         assert_eq!(plain.parallel.unwrap().shard.tensor, ["heads", "kv_heads", "ffn", "vocab"]);
         let text =

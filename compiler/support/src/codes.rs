@@ -227,6 +227,8 @@ codes! {
         => "start `halite neuron selftest` again, with another folder for its work";
     RANKS_APART = "E0721": "Not all processes of a run met: one did not come in time, or where they meet cannot be used. The message says which."
         => "see that each rank is started, by one launch, and that the port after that of the root is free; then start all of them again";
+    MACHINE_MEMORY = "E0722": "A run needs more memory than this machine has, or than its limits let the process use. Its state is known exactly, the rest of a step is estimated."
+        => "train a smaller model or batch here, or lift the limit";
     ALARM = "E0731": "A run goes on, and what it measures looks wrong: a gradient that grows, a loss that is too good, or updates that wait for data. The recipe's `metrics` has the limits."
         => "look at the curves of the run";
     SENSITIVE_NARROW = "E0801": "An op that loses its meaning at low precision computes in fewer bits than `f32`."

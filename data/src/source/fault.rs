@@ -10,6 +10,8 @@ pub(crate) enum Reason {
     NotUtf8,
     NotJson,
     NoColumn,
+    /// A conversation, where a text is expected.
+    Chat,
     TooLong,
     Damaged,
 }
@@ -31,6 +33,7 @@ impl Reason {
             Self::NotUtf8 => "not UTF-8",
             Self::NotJson => "not a JSON object",
             Self::NoColumn => "no text under the key",
+            Self::Chat => "a conversation, no text",
             Self::TooLong => "line or text too long",
             Self::Damaged => "damaged file",
         }
@@ -56,7 +59,15 @@ impl Fault {
 
     /// As an error at a place.
     pub(crate) fn at_place(&self, place: &str) -> Diagnostic {
-        Diagnostic::error(codes::DATA, format!("{place}: {}", self.detail))
-            .help("mend the file, or write `on_error = \"skip\"` to leave out what cannot be read")
+        let error = Diagnostic::error(codes::DATA, format!("{place}: {}", self.detail));
+        match self.reason {
+            Reason::Chat => error
+                .note("conversations are not read: their tokens depend on the template of the tokenizer")
+                .help(
+                    "write each conversation as one text, as with `apply_chat_template` of Transformers; to train on answers alone, feed \
+                     which tokens count: `halite help prompt masking`",
+                ),
+            _ => error.help("mend the file, or write `on_error = \"skip\"` to leave out what cannot be read"),
+        }
     }
 }

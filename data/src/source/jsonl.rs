@@ -137,11 +137,34 @@ pub(super) fn document(place: Place, object: &[u8], column: &str, what: &str) ->
             let line = if error.line() > 1 { format!("its line {}, ", error.line()) } else { String::new() };
             fault(Reason::NotJson, format!("the {what} is no JSON object: {text} at {line}column {}", error.column()))
         }
-        Ok(None) => fault(Reason::NoColumn, format!("the object has no `{column}`")),
+        Ok(None) => match chat_in(object) {
+            Some(key) => {
+                fault(Reason::Chat, format!("the object has no `{column}`, and `{key}` is a list of messages"))
+            }
+            None => fault(Reason::NoColumn, format!("the object has no `{column}`")),
+        },
         Ok(Some(Value::String(text))) if text.trim().is_empty() => Found::Fault(Fault::empty(place.at)),
         Ok(Some(Value::String(text))) => Found::Block(Block { place, last: true, content: Content::Text(text) }),
+        Ok(Some(other)) if is_chat(&other) => {
+            fault(Reason::Chat, format!("`{column}` is a list of messages, expected a string"))
+        }
         Ok(Some(other)) => fault(Reason::NoColumn, format!("`{column}` is {}, expected a string", kind(&other))),
     }
+}
+
+/// The key of an object that holds a conversation.
+fn chat_in(object: &str) -> Option<String> {
+    let object: serde_json::Map<String, Value> = serde_json::from_str(object).ok()?;
+    object.into_iter().find(|(_, value)| is_chat(value)).map(|(key, _)| key)
+}
+
+/// Whether a value is a list of messages, each with who says it and what, in one of the two usual forms.
+fn is_chat(value: &Value) -> bool {
+    let is_message = |message: &Value| {
+        let has = |key: &str| message.get(key).is_some();
+        (has("role") && has("content")) || (has("from") && has("value"))
+    };
+    value.as_array().is_some_and(|messages| !messages.is_empty() && messages.iter().all(is_message))
 }
 
 /// What a value is, in words.

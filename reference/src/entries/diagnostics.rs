@@ -60,7 +60,7 @@ examples! {
     "E0409" "flags/set_seed_without_sr";
     "E0411" "flags/set_list_item";
     "E0412" "models/config_json_family";
-    "E0413" "flags/set_parallel_alone";
+    "E0413" "recipes/pipeline";
     "E0501" "flags/recipe_missing";
     "E0502" "bundles/not_a_bundle";
     "E0503" "bundles/checksum";
@@ -117,6 +117,7 @@ pub(crate) const WITHOUT: &[(&str, &str)] = &[
     ("E0719", "it needs several ranks"),
     ("E0720", "it needs Neuron devices"),
     ("E0721", "it needs several ranks"),
+    ("E0722", "it depends on the memory of the machine"),
     ("E0731", "it needs a run that goes wrong"),
     ("E0822", "it needs a model larger than a core"),
     ("E0901", "it is a bug"),

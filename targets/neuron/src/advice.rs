@@ -1,5 +1,6 @@
 //! What to change when a module does not fit.
 
+use crate::memory::INSTRUCTION_LIMIT;
 use crate::tables::{CoreGroups, Hardware};
 use crate::{Generation, Tables};
 use halite_bundle::estimate::{Estimate, Fit, FitVerdict, MemoryByKind};
@@ -70,10 +71,6 @@ impl Advice<'_> {
             let factor = costs.factor;
             warning =
                 warning.note(format!("the estimate of instructions may be off by a factor of {factor}, either way"));
-        }
-        if self.manifest.mesh.num_ranks() == 1 {
-            warning =
-                warning.note("this is the step of one core whole: a layout is compiled that states `parallel.data`");
         }
         let mut measures = if memory { self.measures(fit.memory_limit) } else { self.fewer_instructions() };
         measures.extend(raise(fit));
@@ -167,16 +164,7 @@ impl Advice<'_> {
             .fit
             .map_or(1, |fit| self.estimate.instructions.total().div_ceil(fit.instruction_limit.max(1)));
         let (shared, cores) = self.cores(total.div_ceil(limit.max(1)).max(by_instructions));
-        let parallel = self.manifest.recipe.parallel.as_ref();
-        let recorded =
-            parallel.map_or(1, |parallel| u64::from(parallel.tensor) * u64::from(parallel.pipeline)) / shared;
-        let mut text = format!("split the model over {cores} cores or more (`parallel.tensor`)");
-        if recorded > 1 {
-            text.push_str(&format!(
-                ": the {recorded} of the recipe's plan hold about {} each",
-                bytes(total / recorded)
-            ));
-        }
+        let text = format!("split the model over {cores} cores or more (`parallel.tensor`)");
         Measure { saves: total - total / (cores / shared).max(1), text }
     }
 
@@ -215,7 +203,7 @@ impl Advice<'_> {
 /// Where it is only instructions and a flag is enough, that is what helps most.
 fn raise(fit: Fit) -> Option<Measure> {
     let text = format!(
-        "`--internal-max-instruction-limit={}` in `neuron.flags` has the compiler take them: it then takes longer and more memory",
+        "`{INSTRUCTION_LIMIT}={}` in `neuron.flags` has the compiler take them: it then takes longer and more memory",
         fit.raised_limit
     );
     (fit.verdict() == FitVerdict::FitsWithFlag).then_some(Measure { saves: u64::MAX, text })

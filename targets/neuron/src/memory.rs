@@ -13,9 +13,10 @@ use std::str::FromStr;
 pub const NEURONX_CC: Backend =
     Backend { order: Order::Program, widens: false, recomputes: false, keeps_calls: false, borrows_results: false };
 
-/// The flags of `neuronx-cc` that join physical cores and that raise the limit of instructions, as manifests spell them.
-const LOGICAL_CORE: &str = "--logical-nc-config=";
-const INSTRUCTION_LIMIT: &str = "--internal-max-instruction-limit=";
+/// The flag of `neuronx-cc` that joins physical cores.
+const LOGICAL_CORE: &str = "--logical-nc-config";
+/// That with which it takes more instructions in a module.
+pub(crate) const INSTRUCTION_LIMIT: &str = "--internal-max-instruction-limit";
 
 /// What a module needs on a logical core of a generation, with what its parameters hold where that is known, compared with what there is by
 /// the flags of a manifest.
@@ -45,5 +46,5 @@ pub fn logical_core(generation: Generation, flags: &[String]) -> u32 {
 
 /// The number that a flag states.
 fn stated<T: FromStr>(flags: &[String], flag: &str) -> Option<T> {
-    flags.iter().find_map(|given| given.strip_prefix(flag)?.parse().ok())
+    flags.iter().find_map(|given| given.strip_prefix(flag)?.strip_prefix('=')?.parse().ok())
 }

@@ -66,7 +66,7 @@ pub(crate) fn check_manifest(manifest: &Manifest) -> Result<()> {
     of(&manifest.recipe).check(manifest)
 }
 
-/// A degree of tensor parallelism that no group of cores has. Nothing of the layout is compiled yet, so this is a warning.
+/// A warning of a degree of tensor parallelism that no group of cores has; collectives that a module has are held to the rules.
 fn group_size(recipe: &Recipe) -> Option<Diagnostic> {
     let tensor = recipe.parallel.as_ref()?.tensor;
     let groups = &Tables::builtin().hardware(Generation::of(recipe)?)?.groups;

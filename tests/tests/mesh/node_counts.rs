@@ -60,6 +60,6 @@ fn more_instances_change_groups_alone() {
 #[test]
 fn more_instances_change_groups_alone_in_hlat() {
     let modules =
-        same_but_for_groups("hlat-7b", &["precision=mixed", "layers=2", "recompute=['attention', 'activation']"]);
+        same_but_for_groups("llama-7b", &["precision=mixed", "layers=2", "recompute=['attention', 'activation']"]);
     assert_eq!(modules, ["grad_step", "update_step", "forward", "eval"]);
 }

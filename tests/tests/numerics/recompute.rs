@@ -97,7 +97,7 @@ fn what_does_not_fit_is_told_the_policy_under_which_it_would() {
         let mut session = Session::new();
         let settings = ["target=trn1", "layers=4"].iter().chain(more).map(|set| (*set).to_owned());
         let source =
-            session.load("hlat-7b", &settings.collect::<Vec<_>>()).unwrap_or_else(|errors| panic!("{errors:?}"));
+            session.load("llama-7b", &settings.collect::<Vec<_>>()).unwrap_or_else(|errors| panic!("{errors:?}"));
         let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
         session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"))
     };

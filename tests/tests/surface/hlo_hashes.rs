@@ -40,7 +40,7 @@ fn inputs() -> Vec<Input> {
         };
         for precision in PRECISIONS {
             let precision = format!("precision={precision}");
-            for (preset, small) in [("tiny", true), ("hlat-7b", false), ("hlat-70b", false)] {
+            for (preset, small) in [("tiny", true), ("llama-7b", false), ("hlat-70b", false)] {
                 add(preset, preset, &[&precision], small);
             }
             let gpt2 = format!("{}/../models/gpt2.hal", env!("CARGO_MANIFEST_DIR"));

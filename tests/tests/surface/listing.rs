@@ -25,7 +25,7 @@ fn a_step_is_as_long_at_any_depth() {
 /// Two screens of the entry of HLAT's step are its layers, and no function of a model is longer than two screens of 80 lines.
 #[test]
 fn functions_of_the_7b_step_fit_on_screens() {
-    let listing = listing("hlat-7b", &[]);
+    let listing = listing("llama-7b", &[]);
     let length = |name: &str| {
         let found = listing.functions.iter().find(|function| function.name == name);
         found.unwrap_or_else(|| panic!("`@{name}` is there")).lines.len()

@@ -1,4 +1,4 @@
-//! The training step of `hlat-7b` through XLA's compiler, at full size: `estimates` holds what XLA says of its state to one layer.
+//! The training step of `llama-7b` through XLA's compiler, at full size: `estimates` holds what XLA says of its state to one layer.
 
 use halite::Session;
 use halite::compile::CompileOptions;
@@ -9,7 +9,7 @@ use halite_tests::xla;
 #[ignore = "second tier: XLA takes up to a minute"]
 fn the_plugin_compiles_hlat_7b() {
     let mut session = Session::new();
-    let source = session.load("hlat-7b", &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load("llama-7b", &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
     let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     let bundle = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}")).bundle;
     let step = bundle.module_with_role(&ModuleRole::TRAIN_STEP).expect("the training step is compiled");
@@ -17,5 +17,5 @@ fn the_plugin_compiles_hlat_7b() {
     let executable = executable.unwrap_or_else(|error| panic!("{error}"));
     let stats = executable.memory_stats().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(stats.alias, bundle.manifest.statistics.state_bytes, "all state is updated in place");
-    println!("hlat-7b: {stats:?}");
+    println!("llama-7b: {stats:?}");
 }

@@ -16,7 +16,7 @@ const FOREIGN: [&str; 8] =
 /// The last declares a mask that the program then does not read.
 const MODELS: [(&str, &[&str]); 6] = [
     ("tiny", &[]),
-    ("hlat-7b", &[]),
+    ("llama-7b", &[]),
     ("hlat-70b", &[]),
     ("tiny", &["model.name=gpt2", "model.config={vocab = 64, hidden = 32, layers = 2, heads = 2}"]),
     ("tiny", &["precision=bf16-sr"]),

@@ -53,7 +53,7 @@ const HELD_OUT: [Case; 4] = [
         ],
         TRAIN_STEP,
     ),
-    ("hlat-7b, 3 layers, fp32", "hlat-7b", &["layers=3", "seq=2048", "precision=fp32"], TRAIN_STEP),
+    ("llama-7b, 3 layers, fp32", "llama-7b", &["layers=3", "seq=2048", "precision=fp32"], TRAIN_STEP),
     ("hlat-70b, 1 layer", "hlat-70b", &["layers=1", "seq=2048", "parallel.tensor=8"], TRAIN_STEP),
 ];
 
@@ -68,12 +68,12 @@ const POLICIES: [Case; 10] = [
     ("gpt2, 3 layers, fp32, block", "gpt2.hal", &with_gpt2!["precision=fp32", BLOCK], TRAIN_STEP),
     ("gpt2, 3 layers, mixed, attention", "gpt2.hal", &with_gpt2!["precision=mixed", ATTENTION], TRAIN_STEP),
     (
-        "hlat-7b, 3 layers, fp32, attention",
-        "hlat-7b",
+        "llama-7b, 3 layers, fp32, attention",
+        "llama-7b",
         &["layers=3", "seq=1024", "precision=fp32", ATTENTION],
         TRAIN_STEP,
     ),
-    ("hlat-7b, 3 layers, mixed, block", "hlat-7b", &["layers=3", "seq=1024", "precision=mixed", BLOCK], TRAIN_STEP),
+    ("llama-7b, 3 layers, mixed, block", "llama-7b", &["layers=3", "seq=1024", "precision=mixed", BLOCK], TRAIN_STEP),
 ];
 
 const ATTENTION: &str = "recompute=[\"attention\", \"activation\"]";
@@ -109,7 +109,7 @@ fn arguments_outputs_and_aliases_are_those_of_cpu_xla() {
         ("tiny, forward", "tiny", &[], FORWARD),
         ("tiny, eval", "tiny", &[], EVAL),
         ("tiny, masters", "tiny", &["precision=mixed-sr", "layers=1"], TRAIN_STEP),
-        ("hlat-7b", "hlat-7b", &["layers=1", "seq=64"], TRAIN_STEP),
+        ("llama-7b", "llama-7b", &["layers=1", "seq=64"], TRAIN_STEP),
         ("gpt2", "gpt2.hal", &["layers=1", "hidden=64", "heads=2", "vocab=500", "seq=32"], TRAIN_STEP),
     ];
     for case in &cases {
@@ -129,7 +129,7 @@ fn arguments_outputs_and_aliases_are_those_of_cpu_xla() {
 fn the_7b_step_needs_several_cores_and_the_bundle_says_so() {
     let mut session = Session::new();
     let sets = ["target=trn1".to_owned(), "precision=mixed".to_owned()];
-    let source = session.load("hlat-7b", &sets).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load("llama-7b", &sets).unwrap_or_else(|errors| panic!("{errors:?}"));
     let options = CompileOptions { roles: vec![TRAIN_STEP], ..CompileOptions::default() };
     let compiled = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
     let state = compiled.bundle.manifest.statistics.state_bytes;

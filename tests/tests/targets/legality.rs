@@ -69,7 +69,7 @@ fn what_halite_makes_breaks_no_rule() {
         ("tiny", mixed),
         ("tiny", switched),
         ("tiny", &["precision=bf16-sr"]),
-        ("hlat-7b", &[]),
+        ("llama-7b", &[]),
         ("hlat-7b-paper", &[]),
     ] {
         for target in ["trn1", "trn2"] {

@@ -42,7 +42,7 @@ fn assert_size(preset: &str, parameters: u64, flops_per_token: u64) {
 
 #[test]
 fn hlat_7b() {
-    assert_size("hlat-7b", 6_738_415_616, 46_084_915_200);
+    assert_size("llama-7b", 6_738_415_616, 46_084_915_200);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn hlat_70b() {
 /// A preset gives the same bytes each time.
 #[test]
 fn compilation_is_deterministic() {
-    let (first, second) = (compile("hlat-7b").bundle, compile("hlat-7b").bundle);
+    let (first, second) = (compile("llama-7b").bundle, compile("llama-7b").bundle);
     assert_eq!(first.manifest_json(), second.manifest_json());
     assert_eq!(first.files, second.files);
 }

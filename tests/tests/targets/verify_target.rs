@@ -18,7 +18,7 @@ fn verify(preset: &str, role: ModuleRole) {
 
 #[test]
 fn hlat_7b() {
-    verify("hlat-7b", ModuleRole::TRAIN_STEP);
+    verify("llama-7b", ModuleRole::TRAIN_STEP);
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn laid_out(batch: usize, data: u32) -> Bundle {
     let hlo = signed(role, BinaryOp::Multiply, inputs, outputs);
     let recipe = &mut bundle.manifest.recipe;
     recipe.batch = Some(batch);
-    recipe.parallel = Some(Parallel { data: Some(data), tensor: 4, ..Parallel::default() });
+    recipe.parallel = Some(Parallel { data, tensor: 4, ..Parallel::default() });
     bundle.files.insert("train_step.hlo.pb".into(), hlo);
     bundle
 }

@@ -24,8 +24,8 @@ impl Observer for Heard {
     }
 
     fn timed(&mut self, record: &TimeRecord) {
-        assert!(record.compute > 0.0 && record.data > 0.0 && record.tokens_per_second() > 0.0);
-        self.say(format!("timed {} of {}", record.step, record.tokens));
+        assert!(record.compute > 0.0 && record.data > 0.0 && record.rate() > 0.0);
+        self.say(format!("timed {} of {}", record.step, record.seen.number()));
     }
 
     fn warned(&mut self, warning: &Diagnostic) {

@@ -119,19 +119,25 @@ impl Episode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amount::{Amount, HeldOutCount};
     use indexmap::IndexMap;
 
     fn step(step: u64, loss: f64, grad_norm: f64) -> StepRecord {
         let metrics = [("loss", loss), ("grad_norm", grad_norm)];
         let metrics: IndexMap<String, f64> = metrics.map(|(name, value)| (name.to_owned(), value)).into();
-        StepRecord { step, tokens: step, metrics }
+        StepRecord { step, seen: Amount::Tokens(step), metrics }
     }
 
     /// A history in which the gradient rises at update 200 and the loss falls below the held-out loss at once after 300.
     fn history() -> History {
         let at = |number| step(number, if number > 300 { 1.0 } else { 3.0 }, if number > 200 { 5.0 } else { 1.0 });
-        let eval =
-            |step| EvalRecord { step, data: String::new(), held_out_loss: 3.0, held_out_tokens: 1, metrics: [].into() };
+        let eval = |step| EvalRecord {
+            step,
+            data: String::new(),
+            held_out_loss: 3.0,
+            counted: HeldOutCount::Tokens(1),
+            metrics: [].into(),
+        };
         History { steps: (1..=400).map(at).collect(), evals: (0..=4).map(|index| eval(index * 100)).collect() }
     }
 
@@ -168,7 +174,7 @@ mod tests {
         for step in 1..200 {
             alarms.timed(&TimeRecord {
                 step,
-                tokens: 1,
+                seen: Amount::Tokens(1),
                 data: 9.0,
                 compute: 1.0,
                 evaluation: 0.0,

@@ -1,6 +1,7 @@
 //! Where the time of a run goes.
 
 use super::TimeRecord;
+use crate::amount::Amount;
 use std::time::{Duration, Instant};
 
 /// A part of a run that takes time.
@@ -37,12 +38,12 @@ impl Clock {
         self.last = now;
     }
 
-    /// What an update of so many tokens took, with all since the one before; counting starts anew.
-    pub(super) fn record(&mut self, step: u64, tokens: u64) -> TimeRecord {
+    /// What an update of so much took, with all since the one before; counting starts anew.
+    pub(super) fn record(&mut self, step: u64, seen: Amount) -> TimeRecord {
         let seconds = |part: Part| self.spent[part as usize].as_secs_f64();
         let record = TimeRecord {
             step,
-            tokens,
+            seen,
             data: seconds(Part::Data),
             compute: seconds(Part::Step),
             evaluation: seconds(Part::Evaluation),

@@ -62,8 +62,8 @@ impl Observer for TensorBoard {
     fn stepped(&mut self, record: &StepRecord) {
         if record.step.is_multiple_of(self.every) {
             let metrics = record.metrics.iter().map(|(name, value)| (format!("train/{name}"), *value));
-            let tokens = ("train/tokens".to_owned(), record.tokens as f64);
-            self.add_scalars(record.step, metrics.chain([tokens]));
+            let seen = (format!("train/{}", record.seen.unit()), record.seen.number() as f64);
+            self.add_scalars(record.step, metrics.chain([seen]));
         }
     }
 
@@ -79,7 +79,7 @@ impl Observer for TensorBoard {
             let TimeRecord { data, compute, evaluation, writing, .. } = *record;
             let seconds = [("data", data), ("step", compute), ("evaluation", evaluation), ("writing", writing)];
             let seconds = seconds.map(|(name, seconds)| (format!("time/{name}_seconds"), seconds));
-            let rate = ("time/tokens_per_second".to_owned(), record.tokens_per_second());
+            let rate = (format!("time/{}_per_second", record.seen.unit()), record.rate());
             let mfu = record.mfu.map(|mfu| ("time/mfu".to_owned(), mfu));
             self.add_scalars(record.step, seconds.into_iter().chain([rate]).chain(mfu));
         }
@@ -110,6 +110,7 @@ fn now() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amount::{Amount, HeldOutCount};
 
     /// CRC-32C, bit by bit: the polynomial 0x1EDC6F41, reflected.
     fn crc32c(bytes: &[u8]) -> u32 {
@@ -151,10 +152,10 @@ mod tests {
         board.started(6);
         for step in 7..=10 {
             let metrics = [("loss".to_owned(), step as f64 / 8.0)].into_iter().collect();
-            board.stepped(&StepRecord { step, tokens: 64 * step, metrics });
+            board.stepped(&StepRecord { step, seen: Amount::Tokens(64 * step), metrics });
             board.timed(&TimeRecord {
                 step,
-                tokens: 64,
+                seen: Amount::Tokens(64),
                 data: 0.5,
                 compute: 1.5,
                 evaluation: 0.0,
@@ -167,7 +168,7 @@ mod tests {
             step: 10,
             data: String::new(),
             held_out_loss: 1.25,
-            held_out_tokens: 1,
+            counted: HeldOutCount::Tokens(1),
             metrics: [].into(),
         });
         board.written().unwrap();

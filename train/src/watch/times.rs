@@ -1,17 +1,18 @@
 //! How long updates took.
 
+use crate::amount::Amount;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// What one update took, in seconds, with what came between it and the one before.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TimeRecord {
     /// Its number, from 1.
     pub step: u64,
-    /// Tokens that it predicted, padding included.
-    pub tokens: u64,
+    /// What it took.
+    #[serde(flatten)]
+    pub seen: Amount,
     /// Waiting for its batch.
     #[serde(rename = "data_seconds")]
     pub data: f64,
@@ -32,9 +33,9 @@ pub struct TimeRecord {
 }
 
 impl TimeRecord {
-    /// Tokens in a second of the update and of waiting for its batch.
-    pub fn tokens_per_second(&self) -> f64 {
-        self.tokens as f64 / (self.data + self.compute)
+    /// Tokens or examples in a second of the update and of waiting for its batch.
+    pub fn rate(&self) -> f64 {
+        self.seen.number() as f64 / (self.data + self.compute)
     }
 }
 
@@ -101,7 +102,7 @@ mod tests {
     fn times_read_back_up_to_an_update() {
         let record = |step| TimeRecord {
             step,
-            tokens: 64,
+            seen: Amount::Tokens(64),
             data: 0.1,
             compute: 0.3,
             evaluation: 0.0,
@@ -114,7 +115,7 @@ mod tests {
         assert!(text.starts_with("{\"step\":1,\"tokens\":64,\"data_seconds\":0.1,"), "{text}");
         assert_eq!(Times::parse(&text, Path::new("t"), 3).unwrap(), times);
         assert_eq!(Times::parse(&text, Path::new("t"), 2).unwrap().records(), &[record(1), record(2)]);
-        assert_eq!(record(1).tokens_per_second(), 160.0);
+        assert_eq!(record(1).rate(), 160.0);
         let error = Times::parse("{}\n", Path::new("t"), 3).unwrap_err();
         assert!(error.message().starts_with("line 1 of `t` is no time of an update: "), "{error}");
     }

@@ -17,10 +17,11 @@ _ROWS = 10
 
 @dataclass(frozen=True)
 class Update:
-    """What an update measured: `step` counts it too, `tokens` are those seen so far."""
+    """What an update measured: `step` counts it too; `seen` is how much of the data a run saw so far, in `unit`: `tokens` or `examples`."""
 
     step: int
-    tokens: int
+    seen: int
+    unit: str
     metrics: Mapping[str, float]
 
     @property
@@ -31,15 +32,17 @@ class Update:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The mean loss over `tokens` held-out tokens after `step` updates; `data` is what they are called, empty for the only ones.
+    """The mean loss on held-out data after `step` updates; `data` is what they are called, empty for the only ones.
 
+    `counted` is what the mean is over: in the `unit` `tokens`, or in that of `count`, whatever the loss of the model counts.
     `metrics` are those of the model.
     """
 
     step: int
     data: str
     loss: float
-    tokens: int
+    counted: int
+    unit: str
     metrics: Mapping[str, float]
 
 
@@ -57,10 +60,13 @@ class History:
         return self.output / "state.safetensors"
 
     def __str__(self) -> str:
-        return _table.table(_HEAD, self._rows())
+        return _table.table(self._head(), self._rows())
 
     def _repr_html_(self) -> str:
-        return _html.table(_HEAD, self._rows(), caption=str(self.output))
+        return _html.table(self._head(), self._rows(), caption=str(self.output))
+
+    def _head(self) -> Sequence[str]:
+        return ("update", self.updates[0].unit if self.updates else "tokens", "loss", "held-out loss")
 
     def _rows(self) -> list[Sequence[str]]:
         """The first update, the last one, and some between them at equal distances; the evaluations after them."""
@@ -70,8 +76,5 @@ class History:
         rows: list[Sequence[str]] = []
         for update in (self.updates[at] for at in shown):
             losses = [f"{loss:.4f}" for (step, _), loss in held_out.items() if step == update.step]
-            rows.append([str(update.step), f"{update.tokens:,}", f"{update.loss:.4f}", ", ".join(losses)])
+            rows.append([str(update.step), f"{update.seen:,}", f"{update.loss:.4f}", ", ".join(losses)])
         return rows
-
-
-_HEAD = ("update", "tokens", "loss", "held-out loss")

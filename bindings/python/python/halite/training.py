@@ -166,13 +166,13 @@ def _own_data(data: object, held_out: object, allow_changes: bool) -> object | N
 
 
 def _evaluation(raw: tuple[Any, ...]) -> Evaluation:
-    step, data, loss, tokens, metrics = raw
-    return Evaluation(step, data, loss, tokens, dict(metrics))
+    step, data, loss, counted, unit, metrics = raw
+    return Evaluation(step, data, loss, counted, unit, dict(metrics))
 
 
 def _update(raw: tuple[Any, ...]) -> Update:
-    step, tokens, metrics = raw
-    return Update(step, tokens, dict(metrics))
+    step, seen, unit, metrics = raw
+    return Update(step, seen, unit, dict(metrics))
 
 
 class _Observer:

@@ -248,9 +248,6 @@ pub(super) fn assemble(
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
     warnings.extend(source.places.renamed());
-    if manifest.mesh.num_ranks() == 1 {
-        warnings.extend(halite_recipe::warn_not_compiled(&source.recipe, &source.places));
-    }
     warnings.extend(target.advice(&manifest, &policies));
     if !source.recipe.check.waive.contains(&Waiver::Causality) {
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));

@@ -38,4 +38,4 @@ static KEYS: &[Key] = &[
     ignored("pooler_type"),
 ];
 
-pub(super) static FAMILY: Family = Family { model_type: "bert", keys: KEYS, model: |_| "bert" };
+pub(super) static FAMILY: Family = Family { model_type: "bert", models: &["bert"], keys: KEYS, model: |_| "bert" };

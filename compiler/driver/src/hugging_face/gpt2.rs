@@ -39,4 +39,4 @@ static KEYS: &[Key] = &[
     ignored("summary_use_proj"),
 ];
 
-pub(super) static FAMILY: Family = Family { model_type: "gpt2", keys: KEYS, model: |_| "gpt2" };
+pub(super) static FAMILY: Family = Family { model_type: "gpt2", models: &["gpt2"], keys: KEYS, model: |_| "gpt2" };

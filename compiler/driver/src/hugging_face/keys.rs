@@ -3,6 +3,12 @@
 use super::range::Range;
 use halite_recipe::ConfigValue;
 
+/// The key of the base of the frequencies of rotary positions.
+pub(super) const ROPE_THETA: &str = "rope_theta";
+
+/// The key of the table of scaled rotary positions of older files, which newer versions of Transformers read too.
+pub(super) const ROPE_SCALING: &str = "rope_scaling";
+
 /// A key and what it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {

@@ -54,4 +54,4 @@ fn model(settings: &mut Settings) -> &'static str {
     "llama"
 }
 
-pub(super) static FAMILY: Family = Family { model_type: "llama", keys: KEYS, model };
+pub(super) static FAMILY: Family = Family { model_type: "llama", models: &["llama", "llama3"], keys: KEYS, model };

@@ -27,4 +27,5 @@ static KEYS: &[Key] = &[
     positions("max_position_embeddings"),
 ];
 
-pub(super) static FAMILY: Family = Family { model_type: "mistral", keys: KEYS, model: |_| "mistral" };
+pub(super) static FAMILY: Family =
+    Family { model_type: "mistral", models: &["mistral"], keys: KEYS, model: |_| "mistral" };

@@ -32,4 +32,4 @@ static KEYS: &[Key] = &[
     ignored("layer_types"),
 ];
 
-pub(super) static FAMILY: Family = Family { model_type: "qwen2", keys: KEYS, model: |_| "qwen2" };
+pub(super) static FAMILY: Family = Family { model_type: "qwen2", models: &["qwen2"], keys: KEYS, model: |_| "qwen2" };

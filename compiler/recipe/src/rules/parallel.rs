@@ -12,10 +12,19 @@ pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics
     };
     mistakes.extend(recipe.mesh().err().map(|error| at_key(error, "set here")));
     let Some(parallel) = &recipe.parallel else { return };
+    mistakes.extend(stages(parallel.pipeline).map(|error| at_key(error, "not compiled yet")));
     mistakes.extend(twice(&parallel.shard.tensor).map(|error| at_key(error, "again here")));
     for (pattern, axes) in &parallel.place {
         mistakes.extend(axis(pattern, axes).map(|error| at_key(error, "not allowed here")));
     }
+}
+
+/// Stages of a pipeline.
+fn stages(pipeline: u32) -> Option<Diagnostic> {
+    let error =
+        || Diagnostic::error(codes::NOT_SUPPORTED, format!("a pipeline of {pipeline} stages is not compiled yet"));
+    let help = "set `parallel.pipeline = 1`, and shard the model by `parallel.tensor`; one stage alone compiles with fewer `layers`";
+    (pipeline > 1).then(|| error().key("parallel.pipeline").help(help))
 }
 
 /// A dimension that stands in a list twice.

@@ -7,6 +7,7 @@ use super::flags::{
 use super::given::{Given, read};
 use super::version;
 use crate::Tables;
+use crate::memory::INSTRUCTION_LIMIT;
 use crate::tables::{CompilerFlag, CompilerVersion, FlagGiver};
 use crate::{Generation, Neuron};
 use halite_recipe::{Precision, Recipe, TargetName};
@@ -37,7 +38,8 @@ pub(super) fn warnings(table: &Neuron) -> Diagnostics {
                 let help = if known.starts_with("did you mean") { known } else { "check its name".to_owned() };
                 Some(warn(format!("`{name}` is no flag that is known of `neuronx-cc`")).help(help))
             }
-            Some(flag) if flag.given_by == FlagGiver::Undocumented => Some(
+            // The flag that advice on large modules names is no surprise.
+            Some(flag) if flag.given_by == FlagGiver::Undocumented && name != INSTRUCTION_LIMIT => Some(
                 warn(format!("`{name}` is a flag of `neuronx-cc` that is not documented"))
                     .note(format!("it was seen in {}: {}", flag.provenance.source, flag.summary))
                     .help("expect it to change or go with any version"),

@@ -6,7 +6,7 @@ use super::{environment, flags};
 use crate::tables::{Setter, Variable};
 use crate::{Generation, Tables};
 use halite_bundle::Launch;
-use halite_recipe::{Parallel, Planned, Recipe, TargetName, not_compiled};
+use halite_recipe::{Recipe, TargetName};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -64,10 +64,6 @@ pub struct Surroundings {
     pub target: TargetName,
     /// Processes that run a program together.
     pub world_size: u32,
-    /// The layout over devices that the recipe states.
-    pub planned: Option<Parallel>,
-    /// What of that is not compiled, with what holds instead.
-    pub not_compiled: IndexMap<String, String>,
     /// Variables of all processes.
     pub environment: IndexMap<String, String>,
     /// Those of them that nothing is known of: only who wrote the recipe vouches for them.
@@ -109,11 +105,6 @@ impl Surroundings {
             profile,
             target: recipe.target.clone(),
             world_size: launch.world_size,
-            planned: recipe.parallel.clone(),
-            not_compiled: match launch.world_size {
-                1 => not_compiled(recipe).map(Planned::into_pair).collect(),
-                _ => IndexMap::new(),
-            },
             unknown,
             environment,
             per_process: per_process.map(|variable| (variable.name.clone(), variable.meaning.clone())).collect(),
@@ -139,20 +130,9 @@ impl Surroundings {
     /// What the processes are, in sentences.
     fn processes(&self) -> Vec<String> {
         let count = if self.world_size == 1 { "one process" } else { "all processes" };
-        let mut lines = vec![match self.world_size {
+        vec![match self.world_size {
             1 => format!("A program was compiled for one replica on `{}`: {count} runs it.", self.target),
             world => format!("A program was compiled for {world} replicas on `{}`: {count} run it.", self.target),
-        }];
-        if !self.not_compiled.is_empty() {
-            let world = self.world_size;
-            lines.push(format!(
-                "The world size is {world}, since nothing is compiled for the layout that the recipe states:"
-            ));
-            lines.extend(self.not_compiled.iter().map(|(stated, told)| format!("  {stated} is {told}.")));
-            lines.push(
-                "`parallel.data` in the recipe says how many replicas there are; then it is compiled.".to_owned(),
-            );
-        }
-        lines
+        }]
     }
 }

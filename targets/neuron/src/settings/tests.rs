@@ -231,7 +231,7 @@ fn reserved_variables_are_refused_everywhere() {
 #[test]
 fn what_nothing_documents_is_warned_of() {
     let mut recipe = recipe("mixed", &["--optlevle=1", "--disable-dge", "--quite-another"]);
-    recipe.parallel = Some(halite_recipe::Parallel { tensor: 4, global_batch: Some(8), ..Default::default() });
+    recipe.parallel = Some(halite_recipe::Parallel { data: 8, tensor: 4, global_batch: Some(8), ..Default::default() });
     let helps: Vec<_> = warnings(&recipe).into_iter().map(|warning| warning.help_text().unwrap().to_owned()).collect();
     assert_eq!(
         helps,

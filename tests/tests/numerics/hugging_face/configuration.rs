@@ -1,7 +1,9 @@
 //! What a `config.json` says: what changes the computation is refused, with a remedy; what has no influence is taken.
 
-use super::{PUBLISHED, config, load};
+use super::{PUBLISHED, config, folder, load};
 use halite::Session;
+use halite::compile::CompileOptions;
+use halite_bundle::ModuleRole;
 use halite_support::Diagnostics;
 use serde_json::{Value, json};
 
@@ -220,4 +222,39 @@ fn rates_of_dropout_are_those_of_the_configuration() {
     let entry = elaborated.module.entry().expect("a model has an entry");
     let count = entry.insts.iter().filter(|inst| inst.op.name() == "dropout").count();
     assert_eq!(count, 4, "embeddings, probabilities, and the ends of both sublayers");
+}
+
+/// What is written for a model is read as that model.
+#[test]
+fn a_written_configuration_reads_back() {
+    let published = PUBLISHED.iter().map(|(model, _)| config(model));
+    let fixtures = std::fs::read_dir(folder().join("fixtures")).expect("the folder is in the repository");
+    let fixtures =
+        fixtures.map(|entry| entry.expect("it can be read").path().join("config.json").display().to_string());
+    let mut seen = 0;
+    for path in published.chain(fixtures) {
+        let compile = |input: &str, settings: &[&str]| {
+            let mut session = Session::new();
+            let source = load(input, &[&["batch=1", "layers=1"], settings].concat(), &mut session);
+            let options = CompileOptions { roles: vec![ModuleRole::FORWARD], ..CompileOptions::default() };
+            session.compile(&source, &options).unwrap_or_else(|errors| panic!("{input}: {errors:?}")).bundle.manifest
+        };
+        let manifest = compile(&path, &["seq=8"]);
+        let written = halite::hugging_face::config_json(&manifest, serde_json::Map::new()).expect("it is built in");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let again = folder.path().join("config.json");
+        std::fs::write(&again, &written).expect("it can be written");
+        let again = compile(again.to_str().expect("the path is text"), &["seq=8"]);
+        assert_eq!(
+            (&again.model, again.recipe.model.name),
+            (&manifest.model, manifest.recipe.model.name),
+            "{path}\n{written}"
+        );
+        let stated: Value = serde_json::from_str(&written).expect("it is JSON");
+        assert!(
+            stated["architectures"][0].as_str().is_some_and(|class| class.contains("For") || class.contains("LMHead"))
+        );
+        seen += 1;
+    }
+    assert!(seen >= 17, "{seen} configurations");
 }

@@ -48,12 +48,13 @@ fn warning(step: u64, data: f64, all: f64) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amount::Amount;
 
     fn alarms(data: impl Fn(u64) -> f64) -> Vec<u64> {
         let mut stall = DataStall::new(0.1);
         let time = |step| TimeRecord {
             step,
-            tokens: 1,
+            seen: Amount::Tokens(1),
             data: data(step),
             compute: 0.1,
             evaluation: 5.0,

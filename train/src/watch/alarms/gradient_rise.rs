@@ -54,6 +54,7 @@ fn warning(step: u64, last: f64, before: f64) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amount::Amount;
     use halite_bundle::Stream;
 
     /// The updates with alarms, of log-normal norms around a level.
@@ -63,7 +64,7 @@ mod tests {
         let norm = |step: u64| level(step) * (deviation * stream.normal_pair(step)[0]).exp();
         let record = |step| StepRecord {
             step,
-            tokens: 0,
+            seen: Amount::Tokens(0),
             metrics: [("grad_norm".to_owned(), norm(step))].into_iter().collect(),
         };
         (1..=updates).filter(|&step| rise.stepped(&record(step)).is_some()).collect()

@@ -49,13 +49,17 @@ impl LossFloor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amount::Amount;
 
     #[test]
     fn a_loss_below_the_floor_is_told_once_and_again_after_it_rose() {
         let mut floor = LossFloor::new(1.0);
         let loss = |step: u64| if (50..100).contains(&step) || step >= 150 { 0.9 } else { 1.1 };
-        let record =
-            |step| StepRecord { step, tokens: 0, metrics: [("loss".to_owned(), loss(step))].into_iter().collect() };
+        let record = |step| StepRecord {
+            step,
+            seen: Amount::Tokens(0),
+            metrics: [("loss".to_owned(), loss(step))].into_iter().collect(),
+        };
         let told: Vec<u64> = (1..200).filter(|&step| floor.stepped(&record(step)).is_some()).collect();
         assert_eq!(told, [60, 160]);
     }

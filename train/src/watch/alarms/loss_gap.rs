@@ -63,6 +63,7 @@ fn warning(record: &EvalRecord, gap: f64, before: f64) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amount::{Amount, HeldOutCount};
 
     /// The evaluations with alarms, of a training loss, with an evaluation every 50 updates.
     fn alarms(train: impl Fn(u64) -> f64, held_out: impl Fn(u64) -> f64) -> Vec<u64> {
@@ -70,12 +71,12 @@ mod tests {
         let mut told = Vec::new();
         for step in 1..=500 {
             let metrics = [("loss".to_owned(), train(step))].into_iter().collect();
-            gap.stepped(&StepRecord { step, tokens: 0, metrics });
+            gap.stepped(&StepRecord { step, seen: Amount::Tokens(0), metrics });
             let eval = EvalRecord {
                 step,
                 data: String::new(),
                 held_out_loss: held_out(step),
-                held_out_tokens: 1,
+                counted: HeldOutCount::Tokens(1),
                 metrics: [].into(),
             };
             if step % 50 == 0 && gap.evaluated(&eval).is_some() {

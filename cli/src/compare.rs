@@ -1,0 +1,192 @@
+//! `halite compare`.
+
+use crate::context::{Context, Output, Result};
+use crate::measured::of_model;
+use crate::page::curves::{figure, finite, line, metric};
+use crate::page::html::escaped;
+use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, smoothed};
+use crate::table::{grouped, table};
+use clap::Args;
+use halite_recipe::Recipe;
+use halite_support::files::read_text;
+use halite_support::{Diagnostic, codes};
+use halite_train::{History, RunFiles, differences};
+use plotters::style::RGBColor;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Compare runs: curves beside one another, and how their recipes differ.
+///
+/// Each RUN is the folder of a run, which may still go on. Writes a page with the curves of all runs, the loss as a picture beside it, and
+/// prints what the runs came to and which keys of their recipes differ.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite compare runs/a runs/b
+  halite compare runs/* -o compared")]
+pub(super) struct Compare {
+    /// Folders of runs, or checkpoints of them.
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    runs: Vec<PathBuf>,
+    /// The folder to write `compare.html` and `loss.svg` to.
+    #[arg(short, long, value_name = "DIR", default_value = "compare")]
+    output: PathBuf,
+}
+
+/// A run.
+struct Run {
+    name: String,
+    recipe: Recipe,
+    history: History,
+    color: RGBColor,
+}
+
+/// Of the first run; the others have those of data that are held out, in turn.
+const FIRST: RGBColor = RGBColor(47, 125, 214);
+
+impl Compare {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let colors = std::iter::once(FIRST).chain(HELD_OUT).cycle();
+        let runs = self.runs.iter().zip(colors).map(|(path, color)| read(context, path, color));
+        let runs = runs.collect::<Result<Vec<Run>>>()?;
+        let differ = differences(&runs.iter().map(|run| &run.recipe).collect::<Vec<_>>())?;
+        let page = page(&runs, &differ)?;
+        let loss = figure_of(&runs, "Loss", "loss")?;
+        let folder = &self.output;
+        halite_disk::write(&folder.join("compare.html"), page.as_bytes())?;
+        let start = loss.find("<svg").unwrap_or(0);
+        let end = loss.rfind("</svg>").map_or(loss.len(), |end| end + "</svg>".len());
+        halite_disk::write(&folder.join("loss.svg"), loss[start..end].as_bytes())?;
+        let mut text = table(&losses(&runs));
+        if differ.is_empty() {
+            text.push_str("\ntheir recipes are the same\n");
+        } else {
+            let head = std::iter::once("recipe".to_owned()).chain(runs.iter().map(|run| run.name.clone()));
+            let rows = differ.iter().map(|(key, values)| {
+                let values = values.iter().map(|value| cut(value.as_deref().unwrap_or_default()));
+                std::iter::once(key.clone()).chain(values).collect()
+            });
+            text.push_str(&format!("\n{}", table(&std::iter::once(head.collect()).chain(rows).collect::<Vec<_>>())));
+        }
+        text.push_str(&format!("\nwrote {}\n", folder.join("compare.html").display()));
+        let of_run = |run: &Run| {
+            let last = run.history.steps.last();
+            json!({
+                "run": run.name,
+                "updates": last.map_or(0, |record| record.step),
+                "loss": last.map(|record| record.loss()),
+                "held_out_loss": run.history.evals.last().map(|record| record.held_out_loss),
+            })
+        };
+        let json = json!({
+            "runs": runs.iter().map(of_run).collect::<Vec<_>>(),
+            "differences": differ.iter().map(|(key, values)| json!({"key": key, "values": values})).collect::<Vec<_>>(),
+            "page": folder.join("compare.html"),
+        });
+        Ok(Output::new(text, json))
+    }
+}
+
+/// The most characters of a value that are printed.
+const SHOWN: usize = 32;
+
+/// A value, or its end where it is long: paths differ there.
+fn cut(value: &str) -> String {
+    let count = value.chars().count();
+    if count <= SHOWN {
+        return value.to_owned();
+    }
+    std::iter::once('…').chain(value.chars().skip(count + 1 - SHOWN)).collect()
+}
+
+/// The run that a path leads to.
+fn read(context: &mut Context, path: &PathBuf, color: RGBColor) -> Result<Run> {
+    let name = path.display().to_string().trim_end_matches('/').to_owned();
+    let files = RunFiles::at(path).ok_or_else(|| {
+        let error = Diagnostic::error(codes::INPUT, format!("`{name}` is not the folder of a run"));
+        error.help("give folders that `halite train` wrote")
+    })?;
+    let recipe = context.load(&files.recipe().display().to_string(), &[])?.recipe;
+    let metrics = files.metrics();
+    let history = if metrics.is_file() { History::parse(&read_text(&metrics)?, &metrics)? } else { History::default() };
+    Ok(Run { name, recipe, history, color })
+}
+
+/// What each run came to.
+fn losses(runs: &[Run]) -> Vec<Vec<String>> {
+    let head = ["run", "updates", "seen", "training loss", "held-out loss"].map(str::to_owned).to_vec();
+    let row = |run: &Run| {
+        let (last, eval) = (run.history.steps.last(), run.history.evals.last());
+        let seen =
+            last.map_or_else(String::new, |record| format!("{} {}", grouped(record.seen.number()), record.seen.unit()));
+        vec![
+            run.name.clone(),
+            last.map_or_else(|| "0".to_owned(), |record| grouped(record.step)),
+            seen,
+            last.map_or_else(String::new, |record| format!("{:.4}", record.loss())),
+            eval.map_or_else(String::new, |record| format!("{:.4}", record.held_out_loss)),
+        ]
+    };
+    std::iter::once(head).chain(runs.iter().map(row)).collect()
+}
+
+/// The smooth curve of something that updates measured.
+fn curve(run: &Run, name: &str) -> Curve {
+    let points: Vec<Point> = finite(metric(&run.history, name));
+    line(if is_smoothed(&points) { smoothed(&points) } else { points }, run.color)
+}
+
+fn figure_of(runs: &[Run], title: &str, name: &str) -> halite_support::Result<String> {
+    let legend: Vec<(String, RGBColor)> = runs.iter().map(|run| (run.name.clone(), run.color)).collect();
+    let curves = runs.iter().map(|run| curve(run, name)).collect();
+    figure(&escaped(title), &legend, curves, &[], false)
+}
+
+/// The held-out loss of all runs.
+fn held_out(runs: &[Run]) -> halite_support::Result<String> {
+    let legend: Vec<(String, RGBColor)> = runs.iter().map(|run| (run.name.clone(), run.color)).collect();
+    let points = |run: &Run| {
+        let first = run.history.evals.first().map(|record| record.data.clone()).unwrap_or_default();
+        let own = run.history.evals.iter().filter(|record| record.data == first);
+        own.map(|record| (record.step as f64, record.held_out_loss)).collect::<Vec<Point>>()
+    };
+    let curves = runs.iter().map(|run| line(finite(points(run)), run.color)).collect();
+    figure("Held-out loss", &legend, curves, &[], false)
+}
+
+/// All curves and what differs, as a page that needs no other file.
+fn page(runs: &[Run], differ: &[(String, Vec<Option<String>>)]) -> halite_support::Result<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in runs.iter().filter_map(|run| run.history.steps.last()).flat_map(of_model) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut curves = figure_of(runs, "Training loss", "loss")? + &held_out(runs)?;
+    for name in names.into_iter().chain(["grad_norm"]) {
+        let title = if name == "grad_norm" { "Norm of the gradient" } else { name };
+        curves.push_str(&figure_of(runs, title, name)?);
+    }
+    let cells = |tag: &str, values: &[String]| {
+        let cells: String = values.iter().map(|value| format!("<{tag}>{}</{tag}>", escaped(value))).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let of_rows = |rows: &[Vec<String>]| {
+        let (head, rest) =
+            rows.split_first().map_or((String::new(), &[][..]), |(head, rest)| (cells("th", head), rest));
+        head + &rest.iter().map(|row| cells("td", row)).collect::<String>()
+    };
+    let head = std::iter::once("key".to_owned()).chain(runs.iter().map(|run| run.name.clone())).collect();
+    let rows = differ.iter().map(|(key, values)| {
+        std::iter::once(key.clone()).chain(values.iter().map(|value| value.clone().unwrap_or_default())).collect()
+    });
+    let differ: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+    Ok(format!(
+        include_str!("compare.html"),
+        title = escaped(&runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", ")),
+        style = include_str!("page/page.css"),
+        curves = curves,
+        losses = of_rows(&losses(runs)),
+        differences = of_rows(&differ),
+    ))
+}

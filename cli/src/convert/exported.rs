@@ -1,0 +1,73 @@
+//! A folder that Transformers loads.
+
+use crate::context::Result;
+use halite::hugging_face::config_json;
+use halite_bundle::tensors::Tensors;
+use halite_bundle::{Bundle, shards};
+use halite_data::{Marks, Tokenizer, open_tokenizer};
+use halite_support::files::read_text;
+use halite_support::{Diagnostic, codes};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// The files beside the weights.
+pub(super) struct Exported {
+    config: String,
+    /// The tokenizer and its configuration, where the data of the recipe have one of Hugging Face.
+    tokenizer: Option<(String, String)>,
+    /// That there is none.
+    pub(super) warning: Option<Diagnostic>,
+}
+
+impl Exported {
+    /// Those of a bundle.
+    ///
+    /// # Errors
+    /// When its model is no built-in one, or the tokenizer of its data cannot be read.
+    pub(super) fn of(bundle: &Bundle) -> Result<Self> {
+        let data = bundle.manifest.recipe.data.as_ref().filter(|data| data.tokenizer != "bytes");
+        let Some(data) = data else {
+            let config = config_json(&bundle.manifest, Map::new())?;
+            let warning =
+                Diagnostic::warning(codes::HUGGING_FACE, "no tokenizer is written: the data have none of Hugging Face")
+                    .note("tokens that are bytes have no tokenizer in Transformers: each id is a byte")
+                    .help("name the tokenizer in the recipe: `data.tokenizer = \"tokenizer.json\"`");
+            return Ok(Self { config, tokenizer: None, warning: Some(warning) });
+        };
+        let text = read_text(Path::new(&data.tokenizer))?;
+        let tokenizer = open_tokenizer(&data.tokenizer, Path::new("."))?;
+        let marks = Marks::of(tokenizer.as_ref(), data.bos.as_deref(), data.eos.as_deref())?;
+        let ids = [("bos", marks.bos), ("eos", marks.eos)].into_iter().filter_map(|(name, id)| Some((name, id?)));
+        let ids: Vec<(&str, i32)> = ids.collect();
+        let of_config = ids.iter().map(|(name, id)| (format!("{name}_token_id"), json!(id))).collect();
+        let config = config_json(&bundle.manifest, of_config)?;
+        Ok(Self { config, tokenizer: Some((text, described(tokenizer.as_ref(), &ids)?)), warning: None })
+    }
+
+    /// Writes the weights in shards of at most so many bytes, and the other files beside them; the weights or their index.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub(super) fn write(&self, folder: &Path, weights: &Tensors, most: u64) -> Result<PathBuf> {
+        shards::write(&folder.join("model.safetensors"), weights, most)?;
+        let of_tokenizer = self
+            .tokenizer
+            .iter()
+            .flat_map(|(tokenizer, config)| [("tokenizer.json", tokenizer), ("tokenizer_config.json", config)]);
+        for (name, text) in std::iter::once(("config.json", &self.config)).chain(of_tokenizer) {
+            halite_disk::write(&folder.join(name), text.as_bytes())?;
+        }
+        Ok(folder.to_owned())
+    }
+}
+
+/// The `tokenizer_config.json` of a tokenizer with these marks.
+fn described(tokenizer: &dyn Tokenizer, marks: &[(&str, i32)]) -> Result<String> {
+    let mut config = Map::new();
+    config.insert("tokenizer_class".to_owned(), json!("PreTrainedTokenizerFast"));
+    for (name, id) in marks {
+        config.insert(format!("{name}_token"), json!(tokenizer.decode(&[*id])?));
+    }
+    let text = serde_json::to_string_pretty(&Value::Object(config));
+    Ok(text.map_err(|error| Diagnostic::bug(error.to_string()))? + "\n")
+}

@@ -1,0 +1,127 @@
+//! Whether this machine holds a run, told before anything of it is made.
+
+use crate::context::{Context, Result};
+use crate::inspect;
+use crate::table::bytes;
+use halite_bundle::{Bundle, ModuleEntry, arguments};
+use halite_support::{Diagnostic, codes};
+use rustix::process::{Resource, getrlimit};
+use std::path::{Path, PathBuf};
+
+/// The most memory that something lets a process use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Limit {
+    bytes: u64,
+    /// Who says so: the beginning of a sentence that ends with the bytes.
+    who: &'static str,
+}
+
+/// The smallest limit on this process, where the system tells any.
+fn limit() -> Option<Limit> {
+    let resource = |resource, who| getrlimit(resource).current.map(|bytes| Limit { bytes, who });
+    let all = [
+        machine(&std::fs::read_to_string("/proc/meminfo").unwrap_or_default()),
+        group(),
+        resource(Resource::As, "this process may use (`ulimit -v`)"),
+        resource(Resource::Data, "this process may use (`ulimit -d`)"),
+    ];
+    all.into_iter().flatten().min_by_key(|limit| limit.bytes)
+}
+
+/// Memory and swap of the machine, as `/proc/meminfo` has it.
+fn machine(text: &str) -> Option<Limit> {
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+    };
+    let bytes = field("MemTotal")?.saturating_add(field("SwapTotal").unwrap_or(0));
+    Some(Limit { bytes, who: "this machine has" })
+}
+
+/// What the control groups (version 2) of this process allow, the root's but for its own included.
+fn group() -> Option<Limit> {
+    let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let folder = PathBuf::from("/sys/fs/cgroup").join(own);
+    let allowed = |folder: &Path| std::fs::read_to_string(folder.join("memory.max")).ok()?.trim().parse::<u64>().ok();
+    let bytes =
+        folder.ancestors().take_while(|folder| folder.starts_with("/sys/fs/cgroup")).filter_map(allowed).min()?;
+    Some(Limit { bytes, who: "its control group allows" })
+}
+
+/// What a run takes, in bytes.
+struct Needs {
+    /// The state, exactly.
+    state: u64,
+    /// A step on all ranks, with the state, as it is estimated.
+    step: u64,
+    ranks: u64,
+}
+
+impl Needs {
+    fn of(context: &Context, bundle: &Bundle) -> Result<Self> {
+        let manifest = &bundle.manifest;
+        let (state, ranks) = (manifest.statistics.state_bytes, manifest.mesh.num_ranks() as u64);
+        let of_rank = manifest.modules.iter().map(|entry| of_module(context, bundle, entry));
+        let of_rank = of_rank.collect::<Result<Vec<u64>>>()?.into_iter().max().unwrap_or(0);
+        Ok(Self { state, step: of_rank.saturating_mul(ranks).max(state), ranks })
+    }
+
+    /// Holds them to a limit.
+    fn held_to(&self, limit: &Limit) -> halite_support::Result<Option<Diagnostic>> {
+        let &Self { state, step, ranks } = self;
+        let on_all = if ranks > 1 { format!(" on all {ranks} ranks") } else { String::new() };
+        let (who, most) = (limit.who, bytes(limit.bytes));
+        let message =
+            format!("the state is {}, and a step{on_all} needs about {}; {who} {most}", bytes(state), bytes(step));
+        let help = "train a smaller model here, as with `--set layers=2`, or a smaller `--set batch=..`";
+        if state > limit.bytes {
+            return Err(Diagnostic::error(codes::MACHINE_MEMORY, message).note("nothing was made").help(help));
+        }
+        Ok((step > limit.bytes).then(|| Diagnostic::warning(codes::MACHINE_MEMORY, message).help(help)))
+    }
+}
+
+/// What a module needs on one rank, as it is estimated.
+fn of_module(context: &Context, bundle: &Bundle, entry: &ModuleEntry) -> Result<u64> {
+    let manifest = &bundle.manifest;
+    let name = &manifest.recipe.target;
+    let target = context.session.vocabulary.targets.get(name)?;
+    let hlo = inspect::decode(bundle.hlo(entry)?, &entry.file)?;
+    let analysis = target.analyze(&hlo, name, &manifest.flags, &arguments(entry, &manifest.buffers))?;
+    Ok(analysis.estimate.memory.total())
+}
+
+/// Refuses a run whose state alone is more than this process may use; a warning where a step is, as far as it is estimated.
+///
+/// # Errors
+/// In the first case, and where the bundle is damaged.
+pub(super) fn check(context: &Context, bundle: &Bundle) -> Result<Option<Diagnostic>> {
+    let Some(limit) = limit() else { return Ok(None) };
+    Ok(Needs::of(context, bundle)?.held_to(&limit)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_machine_is_read() {
+        let text = "MemTotal:       24689764 kB\nMemFree:          123 kB\nSwapTotal:         1024 kB\n";
+        assert_eq!(machine(text).unwrap().bytes, (24_689_764 + 1024) * 1024);
+        assert_eq!(machine("MemTotal: much\n"), None);
+        assert_eq!(machine(""), None);
+    }
+
+    #[test]
+    fn a_state_is_refused_and_a_step_is_told() {
+        const GIB: u64 = 1 << 30;
+        let limit = Limit { bytes: 8 * GIB, who: "this machine has" };
+        let held = |state: u64, step: u64| Needs { state, step, ranks: 2 }.held_to(&limit);
+        assert_eq!(held(8 * GIB, 8 * GIB), Ok(None));
+        let warning = held(8 * GIB, 9 * GIB).unwrap().unwrap();
+        let said = "the state is 8.0 GiB, and a step on all 2 ranks needs about 9.0 GiB; this machine has 8.0 GiB";
+        assert_eq!(warning.message(), said);
+        assert!(held(9 * GIB, 9 * GIB).is_err());
+    }
+}

@@ -1,0 +1,101 @@
+//! Writing a `config.json` by the tables.
+
+use super::keys::{Default, Fixed, Key, Meaning, ROPE_SCALING, ROPE_THETA, Scaling};
+use super::range::Range;
+use super::rope::{DEFAULT, TYPES};
+use super::{FAMILIES, Family};
+use halite_bundle::Manifest;
+use halite_recipe::ConfigValue;
+use halite_support::nearest::list;
+use halite_support::{Diagnostic, Result, codes};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+/// The values of a model's configuration, by key.
+type Config = IndexMap<String, ConfigValue>;
+
+/// As [`super::config_json`].
+pub(super) fn config_json(manifest: &Manifest) -> Result<Map<String, Value>> {
+    let name = manifest.recipe.model.name.as_str();
+    let family = FAMILIES.iter().find(|family| family.models.contains(&name)).ok_or_else(|| of_no_family(name))?;
+    let config = &manifest.model.config;
+    let mut object = Map::new();
+    object.insert("model_type".to_owned(), json!(family.model_type));
+    for key in family.keys {
+        if let Some(value) = stated(key, family, config) {
+            object.insert(key.name.to_owned(), value);
+        }
+    }
+    Ok(object)
+}
+
+fn of_no_family(name: &str) -> Diagnostic {
+    let known: Vec<&str> = FAMILIES.iter().flat_map(|family| family.models).copied().collect();
+    Diagnostic::error(codes::HUGGING_FACE, format!("`{name}` is no built-in model: Transformers has no class for it"))
+        .note(format!("built in are {}", list(&known)))
+        .help("write its weights alone: `halite convert ... --weights-only -o model.safetensors`")
+}
+
+/// What a key says of a configuration; `None` where it need not be stated.
+fn stated(key: &Key, family: &Family, config: &Config) -> Option<Value> {
+    match key.meaning {
+        Meaning::Sets(own, range) => {
+            let value = config.get(own)?;
+            // What only `null` stands for, such as a window of 0.
+            let is_null = matches!(key.null, Default::Value(null) if ConfigValue::from(null) == *value);
+            Some(if is_null && !takes(range, value) { Value::Null } else { json(value) })
+        }
+        Meaning::Only([first, ..]) => serde_json::from_str(first).ok(),
+        // Newer files have one table, and read that of older ones.
+        Meaning::Rope(forms) if key.name == ROPE_SCALING => scaling(forms, config),
+        Meaning::Positions => {
+            let stated = family.keys.iter().any(|key| matches!(key.meaning, Meaning::Sets("positions", _)));
+            if stated { None } else { config.get("seq").map(json) }
+        }
+        Meaning::Only([]) | Meaning::Rope(_) | Meaning::Code | Meaning::Ignored => None,
+    }
+}
+
+/// Whether a value is in the range of a key.
+fn takes(range: Range, value: &ConfigValue) -> bool {
+    range.read(&json(value)).is_some()
+}
+
+/// The table of scaled rotary positions, in the first of the forms of which all settings hold; `None` where positions are not scaled.
+fn scaling(forms: &[Scaling], config: &Config) -> Option<Value> {
+    let holds = |form: &&Scaling| form.fixed.iter().all(|(own, value)| is_at(config, own, *value));
+    let form = forms.iter().find(holds).filter(|form| form.rope_type != DEFAULT)?;
+    let mut table = Map::new();
+    table.insert(TYPES[0].to_owned(), json!(form.rope_type));
+    for key in form.keys {
+        // The base of the frequencies stands beside the table.
+        if let (Meaning::Sets(own, _), false) = (key.meaning, key.name == ROPE_THETA)
+            && let Some(value) = config.get(own)
+        {
+            table.insert(key.name.to_owned(), whole(key, value));
+        }
+    }
+    Some(Value::Object(table))
+}
+
+/// Whether a setting has a value, or is one that the model does without.
+fn is_at(config: &Config, own: &str, value: Fixed) -> bool {
+    config.get(own).is_none_or(|stated| *stated == ConfigValue::from(value))
+}
+
+/// A value as its key takes it: a number of things is written without a point.
+fn whole(key: &Key, value: &ConfigValue) -> Value {
+    match (key.meaning, value) {
+        (Meaning::Sets(_, Range::Count), ConfigValue::Real(real)) => json!(*real as i64),
+        _ => json(value),
+    }
+}
+
+fn json(value: &ConfigValue) -> Value {
+    match value {
+        ConfigValue::Bool(value) => json!(value),
+        ConfigValue::Int(value) => json!(value),
+        ConfigValue::Real(value) => json!(value),
+        ConfigValue::Text(value) => json!(value),
+    }
+}
