@@ -30,8 +30,10 @@ CONFIGS = {
         ("layers=4", "hidden=1024", "heads=16", "kv_heads=16", "ffn=2816", "vocab=32000", "seq=512", "batch=2"),
     ),
     "llama-7b": Config(32000, 4096, 32, 32, 32, 11008, 4096, 1, "llama-7b"),
-    # As many ranks as key heads: with the 32 of the preset each of these is stored four times, which JAX's step does not do.
-    "hlat-70b": Config(32000, 8192, 80, 64, 8, 28672, 4096, 1, "hlat-70b", ("parallel.tensor=8",)),
+    # On one device, with one micro-batch, as JAX's step is.
+    "hlat-70b": Config(
+        32000, 8192, 80, 64, 8, 28672, 4096, 1, "hlat-70b", ("parallel.data=1", "parallel.tensor=1", "parallel.zero=0", "accumulate=1")
+    ),
 }
 EXECUTED = ("tiny", "mid", "slice")  # small enough to run on a CPU
 COMPILED = ("llama-7b",)  # compiled by XLA too, but too large to run

@@ -144,13 +144,17 @@ fn prints(shown: &[String], printed: &[String]) -> bool {
     rest.len() >= last.len() && starts(&rest[rest.len() - last.len()..], last)
 }
 
-/// Whether two lines say the same. Milliseconds may differ, losses by 3%, and errors, with what stands beside them, by a
+/// Whether two lines say the same. Milliseconds and speeds may differ, losses by 3%, and errors, with what stands beside them, by a
 /// factor of 2: XLA compiles for the processor at hand, sums in another order on another one, and training carries that on.
 fn same(shown: &str, printed: &str) -> bool {
     let words = |line: &'_ str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let (shown, printed) = (words(shown), words(printed));
     let number = |word: &str| word.parse::<f64>().ok();
     let is_loss = |word: &str| word.split_once('.').is_some_and(|(_, digits)| digits.len() == 4);
+    // How fast the machine at hand is.
+    if [&shown, &printed].into_iter().all(|line| line.starts_with(&["tokens", "per", "second"].map(str::to_owned))) {
+        return true;
+    }
     let has_errors = shown.iter().any(|word| word.contains("e-") && number(word).is_some());
     let alike = |index: usize| {
         let (a, b) = (&shown[index], &printed[index]);
