@@ -30,10 +30,16 @@ CONFIGS = {
         ("layers=4", "hidden=1024", "heads=16", "kv_heads=16", "ffn=2816", "vocab=32000", "seq=512", "batch=2"),
     ),
     "llama-7b": Config(32000, 4096, 32, 32, 32, 11008, 4096, 1, "llama-7b"),
-    # On one device, with one micro-batch, as JAX's step is.
-    "hlat-70b": Config(
-        32000, 8192, 80, 64, 8, 28672, 4096, 1, "hlat-70b", ("parallel.data=1", "parallel.tensor=1", "parallel.zero=0", "accumulate=1")
+    "llama-70b": Config(
+        32000, 8192, 80, 64, 8, 28672, 4096, 1, "llama-7b",
+        ("layers=80", "hidden=8192", "heads=64", "kv_heads=8", "ffn=28672"),
+    ),
+    # For a GPU.
+    "billion": Config(
+        32000, 2048, 16, 16, 16, 5632, 2048, 2, "tiny",
+        ("layers=16", "hidden=2048", "heads=16", "kv_heads=16", "ffn=5632", "vocab=32000", "seq=2048", "batch=2"),
     ),
 }
 EXECUTED = ("tiny", "mid", "slice")  # small enough to run on a CPU
 COMPILED = ("llama-7b",)  # compiled by XLA too, but too large to run
+GPU = ("billion",)  # too large to run on a CPU: `gpu.py` runs it

@@ -20,11 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
-from configs import COMPILED, CONFIGS, EXECUTED
+from configs import COMPILED, CONFIGS, EXECUTED, GPU
 from hlo import Module
 
 HERE = Path(__file__).parent
 PRECISIONS = ("fp32", "mixed")
+DEFAULT = [name for name in CONFIGS if name not in GPU]
 VARIANTS = ("unrolled", "scan")
 PEERS = tuple(f"JAX {variant}" for variant in VARIANTS)
 XLAS = ("plugin", "jax")  # the CPU plugin, and the XLA inside the installed jaxlib
@@ -35,7 +36,7 @@ def arguments(description=__doc__):
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--halite", type=Path, help="the release binary of halite")
     parser.add_argument("--plugin", type=Path, default=os.environ.get("HALITE_PJRT_PLUGIN"), help="the CPU XLA plugin")
-    parser.add_argument("--configs", nargs="+", choices=CONFIGS, default=list(CONFIGS), help="what to measure")
+    parser.add_argument("--configs", nargs="+", choices=CONFIGS, default=DEFAULT, help="what to measure")
     parser.add_argument("--precision", nargs="+", choices=PRECISIONS, default=list(PRECISIONS), help="in what precision")
     parser.add_argument("--xla", nargs="+", choices=XLAS, default=["plugin"], help="which XLA compiles and runs the steps")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="passed to every halite compile")
