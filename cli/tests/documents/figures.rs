@@ -53,7 +53,7 @@ const CONFIGS: [(&str, &str, &[&str]); 5] = [
         &["layers=4", "hidden=1024", "heads=16", "kv_heads=16", "ffn=2816", "vocab=32000", "seq=512", "batch=2"],
     ),
     ("llama-7b", "llama-7b", &[]),
-    ("hlat-70b", "hlat-70b", &["parallel.data=1", "parallel.tensor=1", "parallel.zero=0", "accumulate=1"]),
+    ("llama-70b", "llama-7b", &["layers=80", "hidden=8192", "heads=64", "kv_heads=8", "ffn=28672"]),
 ];
 
 /// The instructions of a training step.
