@@ -12,7 +12,7 @@ use std::ffi::OsString;
 /// Show the help of a command, or what the reference says of a word: a function of the model language, a key of recipes, a
 /// diagnostic, a pass, an op, or what you would call one.
 ///
-/// The same, as one page with a search: `docs/reference.html`.
+/// The same, as pages: `docs/reference/`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

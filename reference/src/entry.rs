@@ -89,10 +89,10 @@ impl Kind {
         match self {
             Kind::Language => "",
             Kind::Builtin => {
-                "What models call beside composites. Arguments with `= ..` may be left out; any may be given by its name."
+                "Functions that models call, beside composites. Arguments with `= ..` may be left out; any may be given by its name."
             }
             Kind::Composite => {
-                "Models call them: tensors by position, attributes by name. Each is lowered to ops. Of precision, `operand`, \
+                "Models call composites with tensors by position and attributes by name. Each is lowered to ops. Of precision, `operand`, \
                  `accumulate`, `sensitive`, `gradient` and `reduce` are keys of `[precision]`; `engine` is `f32`, or `f64` for `f64`; \
                  `widest` is the type of the widest operand, `own` that of each operand."
             }
@@ -101,15 +101,14 @@ impl Kind {
                  `use blocks: norm, attention`."
             }
             Kind::Recipe => {
-                "A recipe is TOML; `--set KEY=VALUE` changes a key on the command line. Of `optimizer.<rule>`, `<rule>` is the \
-                 update rule, such as `adamw`; its own settings may stand in `[[optimizer.group]]` too."
+                "A recipe is TOML; `--set KEY=VALUE` changes a key on the command line. In `optimizer.<rule>`, `<rule>` is an \
+                 update rule, such as `adamw`; its settings may stand in `[[optimizer.group]]` too."
             }
-            Kind::Command => "Each takes the options of `halite` too.",
+            Kind::Command => "Each command also takes the options of `halite`.",
             Kind::Op => {
-                "Programs consist of them: composites are lowered to ops, ops to HLO. Words of precision are those of the page on \
-                 composites."
+                "Composites are lowered to ops, and ops to HLO. The page on composites explains the words of precision."
             }
-            Kind::Pass => "`halite opt FILE.ir --passes NAME` runs one on a program.",
+            Kind::Pass => "`halite opt FILE.ir --passes NAME` runs a pass on a program.",
             Kind::Diagnostic => {
                 "`E01xx` syntax, `E02xx` types and IR, `E03xx` the model language, `E04xx` recipes and configuration, `E05xx` bundles, \
                  tensors and files, `E06xx` passes, `E07xx` running, `E08xx` what looks wrong, `E09xx` the compiler itself."

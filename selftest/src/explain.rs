@@ -34,7 +34,7 @@ pub fn explain(target: Generation) -> Vec<Explained> {
             all.push(one(
                 &fact.fact,
                 &fact.presumed,
-                "stated in the table or in NEURON.md; no device was asked",
+                "stated in the table or in docs/neuron; no device was asked",
                 &told,
             ));
         }

@@ -5,7 +5,7 @@
 #   what-changed.sh DOCS OLD NEW --diff     the same, then each change
 #
 # DOCS is a clone of the repository aws-neuron-sdk of the organization aws-neuron; OLD and NEW are its tags, such as
-# v2.31.1 and v2.32.0. NEURON.md, "A new release of the SDK", says what to do with the answer.
+# v2.31.1 and v2.32.0. docs/neuron/sdk.md says what to do with the answer.
 set -euo pipefail
 
 [ $# -ge 3 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }

@@ -1,5 +1,6 @@
 //! Figures in running text and in tables.
 
+use super::documents;
 use super::read::text;
 use serde_json::Value;
 use std::process::Command;
@@ -20,11 +21,22 @@ fn grouped(count: u64) -> String {
     parts.join(",")
 }
 
+/// What follows the number of rules wherever it is told.
+const RULES: &str = " rules, each with its source";
+
 #[test]
-fn the_readme_counts_the_rules() {
-    let rules = halite(&["hlo", "check", "--rules", "--target", "trn1"])["rules"].as_array().unwrap().len();
-    let expected = format!("{rules} rules, each with its source");
-    assert!(text("README.md").contains(&expected), "README.md should say \"{expected}\"");
+fn documents_count_the_rules() {
+    let rules = halite(&["hlo", "check", "--rules", "--target", "trn1"])["rules"].as_array().unwrap().len().to_string();
+    let mut told = 0;
+    for document in documents() {
+        let text = text(&document);
+        for (at, _) in text.match_indices(RULES) {
+            let number = text[..at].split_whitespace().next_back().unwrap_or_default();
+            assert_eq!(number, rules, "{document} tells another number of rules");
+            told += 1;
+        }
+    }
+    assert!(told > 0);
 }
 
 /// The configurations that are compared with JAX, as `benches/peer/configs.py` has them: a name, a preset, settings.
@@ -41,7 +53,7 @@ const CONFIGS: [(&str, &str, &[&str]); 5] = [
         &["layers=4", "hidden=1024", "heads=16", "kv_heads=16", "ffn=2816", "vocab=32000", "seq=512", "batch=2"],
     ),
     ("llama-7b", "llama-7b", &[]),
-    ("hlat-70b", "hlat-70b", &["parallel.tensor=8"]),
+    ("llama-70b", "llama-7b", &["layers=80", "hidden=8192", "heads=64", "kv_heads=8", "ffn=28672"]),
 ];
 
 /// The instructions of a training step.
@@ -55,7 +67,7 @@ fn instructions(preset: &str, settings: &[&str], precision: &str) -> u64 {
 /// The row of instructions in the table of a precision holds what is compiled; the second number of each cell is JAX's, and
 /// comes from `benches/peer/peer.py`.
 fn holds_the_instructions(precision: &str) {
-    let text = text("README.md");
+    let text = text("docs/guide/beside-jax.md");
     let table = text.split(&format!("| `{precision}` |")).nth(1).expect("the table is there");
     let row = table.lines().find(|line| line.starts_with("| HLO instructions")).expect("the row is there");
     let cells = row.trim_matches('|').split('|').skip(1);
@@ -66,12 +78,12 @@ fn holds_the_instructions(precision: &str) {
 }
 
 #[test]
-fn the_readme_counts_the_instructions_of_mixed_steps() {
+fn the_book_counts_the_instructions_of_mixed_steps() {
     holds_the_instructions("mixed");
 }
 
 #[test]
-fn the_readme_counts_the_instructions_of_f32_steps() {
+fn the_book_counts_the_instructions_of_f32_steps() {
     holds_the_instructions("fp32");
 }
 

@@ -29,6 +29,22 @@ fn fenced(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// The lines of a document outside of fenced blocks, each with its number from 1, without what is a link's form in code.
+pub(super) fn prose(text: &str) -> Vec<(usize, String)> {
+    let mut is_code = false;
+    let lines = text.lines().enumerate().filter_map(move |(index, line)| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        (!is_code && !is_fence).then(|| (index + 1, line.to_owned()))
+    });
+    let plain = |line: String| {
+        let spans = line.split('`').enumerate();
+        let kept = spans.map(|(at, span)| if at % 2 == 1 { span.replace("](", "] (") } else { span.to_owned() });
+        kept.collect::<Vec<_>>().join("`")
+    };
+    lines.map(|(number, line)| (number, plain(line))).collect()
+}
+
 /// The commands with a prompt in the blocks of a document.
 pub(super) fn shown(document: &str) -> Vec<Shown> {
     let text = text(document);

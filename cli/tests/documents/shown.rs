@@ -86,10 +86,14 @@ impl Folder {
     }
 }
 
-/// Runs the commands of a document in their order, each in the folder that those before it left.
-pub(super) fn run(document: &str, folder: &Folder) {
+/// How many commands of a document train for long.
+pub(super) fn long_runs(document: &str) -> usize {
+    shown(document).iter().filter(|shown| OFTEN.contains(&shown.command.as_str())).count()
+}
+
+/// Runs the commands of a document in their order, each in the folder that those before it left: what it shows that does not come.
+pub(super) fn run(document: &str, folder: &Folder) -> Vec<String> {
     let all = shown(document);
-    assert!(!all.is_empty(), "{document} shows no commands");
     let mut wrong = Vec::new();
     for Shown { place, command, output } in &all {
         if NOT_RUN.iter().any(|(own, _)| own == command) {
@@ -115,7 +119,7 @@ pub(super) fn run(document: &str, folder: &Folder) {
             wrong.push(format!("{place}: `{command}` shows\n{shown}\n\nbut prints\n{out}\n\nand as messages\n{err}"));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    wrong
 }
 
 /// Whether a program prints what a document shows, line by line, where `...` stands for any number of lines.
@@ -140,13 +144,17 @@ fn prints(shown: &[String], printed: &[String]) -> bool {
     rest.len() >= last.len() && starts(&rest[rest.len() - last.len()..], last)
 }
 
-/// Whether two lines say the same. Milliseconds may differ, losses by 3%, and errors, with what stands beside them, by a
+/// Whether two lines say the same. Milliseconds and speeds may differ, losses by 3%, and errors, with what stands beside them, by a
 /// factor of 2: XLA compiles for the processor at hand, sums in another order on another one, and training carries that on.
 fn same(shown: &str, printed: &str) -> bool {
     let words = |line: &'_ str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let (shown, printed) = (words(shown), words(printed));
     let number = |word: &str| word.parse::<f64>().ok();
     let is_loss = |word: &str| word.split_once('.').is_some_and(|(_, digits)| digits.len() == 4);
+    // How fast the machine at hand is.
+    if [&shown, &printed].into_iter().all(|line| line.starts_with(&["tokens", "per", "second"].map(str::to_owned))) {
+        return true;
+    }
     let has_errors = shown.iter().any(|word| word.contains("e-") && number(word).is_some());
     let alike = |index: usize| {
         let (a, b) = (&shown[index], &printed[index]);
@@ -163,7 +171,7 @@ fn same(shown: &str, printed: &str) -> bool {
 #[test]
 fn commands_with_a_way_of_their_own_are_shown() {
     let all: Vec<String> =
-        super::DOCUMENTS.iter().flat_map(|document| shown(document)).map(|shown| shown.command).collect();
+        super::documents().iter().flat_map(|document| shown(document)).map(|shown| shown.command).collect();
     let named = NOT_RUN.iter().map(|(command, _)| command).chain(&AS_IT_CAME).chain(&OFTEN);
     let gone = named.filter(|command| !all.iter().any(|own| own == *command));
     assert_eq!(gone.collect::<Vec<_>>(), Vec::<&&str>::new());

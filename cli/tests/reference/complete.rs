@@ -11,8 +11,7 @@ use std::collections::BTreeSet;
 /// The names that a page describes.
 fn described(kind: Kind) -> BTreeSet<String> {
     let page = read(&format!("reference/{}.md", kind.page()));
-    let heads = page.lines().filter(|line| line.starts_with("## "));
-    heads.filter_map(|line| Some(line.split_once("</a>`")?.1.strip_suffix('`')?.to_owned())).collect()
+    page.lines().filter_map(|line| Some(line.strip_prefix("## `")?.strip_suffix('`')?.to_owned())).collect()
 }
 
 /// Holds a page to what there is.

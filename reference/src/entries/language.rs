@@ -18,9 +18,9 @@ pub(crate) fn entries() -> Vec<Entry> {
     FILES.iter().flat_map(|(file, text)| chapters(file, text)).collect()
 }
 
-/// The parts of a file after `## ` headings.
+/// The parts of a file after `## ` headings, without the links at its end.
 fn chapters(file: &'static str, text: &'static str) -> impl Iterator<Item = Entry> {
-    text.split("\n## ").skip(1).map(move |part| {
+    text.split("\n## ").skip(1).filter(|part| !part.starts_with("Next\n")).map(move |part| {
         let (name, body) = part.split_once('\n').unwrap_or((part, ""));
         let body = body.trim();
         let opening = body.split("\n\n").next().unwrap_or_default().replace('\n', " ");

@@ -1,19 +1,18 @@
 //! A page of Markdown.
 
-use crate::entries::language::FILES;
 use crate::entry::{Entry, Kind};
 use crate::reference::Reference;
 
 /// All entries of a kind: their names with a line each, then all that there is to say of them.
 pub(super) fn page(reference: &Reference, kind: Kind) -> String {
-    let made = "Made from the code; `halite help NAME` shows one of them.";
+    let made = "This page is made from the code; `halite help NAME` shows one entry.";
     let mut text = format!("# {}\n\n{}\n\n{made}\n\n", kind.title(), kind.opening());
     for entry in reference.of_kind(kind) {
         text.push_str(&format!("- [`{}`](#{}): {}\n", entry.name, entry.anchor(), entry.summary));
     }
     for entry in reference.of_kind(kind) {
         text.push_str(&format!(
-            "\n## <a id=\"{}\"></a>`{}`\n\n{}\n",
+            "\n<a id=\"{}\"></a>\n\n## `{}`\n\n{}\n",
             entry.anchor(),
             entry.name,
             entry.body.trim_end()
@@ -33,19 +32,4 @@ fn link(entry: &Entry) -> String {
         kind => format!("{}.md#{}", kind.page(), entry.anchor()),
     };
     format!("[{} `{}`]({page})", entry.kind.word(), entry.name)
-}
-
-/// The list of all pages.
-pub(super) fn index() -> String {
-    let mut text = "# Documentation\n\n[`reference.html`](reference.html) has everything on one page with a search; \
-                    `halite help NAME` shows one entry.\n\n"
-        .to_owned();
-    for (name, page) in FILES {
-        let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
-        text.push_str(&format!("- [{title}](language/{name}.md)\n"));
-    }
-    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Language) {
-        text.push_str(&format!("- [{}](reference/{}.md)\n", kind.title(), kind.page()));
-    }
-    text
 }

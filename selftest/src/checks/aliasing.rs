@@ -40,7 +40,7 @@ impl Check for Aliasing {
         vec![Told::new(
             "runtime/aliased-output",
             "an output that the HLO aliases with an input may be given the tensor of that input",
-            "NEURON.md: the row on aliased outputs leaves what is open",
+            "docs/neuron/device.md: the row on aliased outputs leaves what is open",
             "runtime/src/nrt/model.rs gives each output a tensor of its own, and the estimate of memory counts both",
         )]
     }

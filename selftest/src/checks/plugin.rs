@@ -37,8 +37,8 @@ impl Check for Plugin {
         vec![Told::new(
             "plugin/without-python",
             "the plugin compiles and runs in a process that has no Python, as it does since SDK 2.30",
-            "NEURON.md: what it says of the plugin is observed",
-            "NEURON.md: the plugin needs Python, and `--plugin` refuses it with that reason",
+            "docs/neuron/launch.md: what it says of the plugin is observed",
+            "docs/neuron/launch.md: the plugin needs Python, and `--plugin` refuses it with that reason",
         )]
     }
 

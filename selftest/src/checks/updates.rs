@@ -45,7 +45,7 @@ impl Check for Updates {
         vec![Told::new(
             "runtime/training",
             "a training step compiled by `neuronx-cc` trains as its program says",
-            "NEURON.md and README.md say on which device and release training was seen",
+            "docs/neuron and README.md say on which device and release training was seen",
             "README.md names the target as one on which training is known to go wrong",
         )]
     }

@@ -84,6 +84,6 @@ fn each_fault_fails_a_law() {
         .filter_map(|fault| Some(format!("{}: {}", fault.name, missed(&session, fault)?)))
         .collect();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
-    // As ARCHITECTURE.md says.
+    // As docs/internals/tests.md says.
     assert_eq!((texts::FAULTS.len(), order::FAULTS.len()), (43, 4));
 }

@@ -21,7 +21,7 @@ const CODE: [&str; 13] = [
 ];
 
 /// What stands at the top beside names that start with a dot.
-const TOP: [&str; 26] = [
+const TOP: [&str; 24] = [
     "docs",
     "reference",
     "bindings",
@@ -44,8 +44,6 @@ const TOP: [&str; 26] = [
     "CHANGELOG.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
-    "NEURON.md",
-    "PRECISION.md",
     "rust-toolchain.toml",
     "rustfmt.toml",
 ];

@@ -1,33 +1,35 @@
-//! `NEURON.md` says what the tables say.
+//! The pages on flags and environment say what the tables say.
 
 use crate::repo::read;
 use halite_neuron::Tables;
 use halite_neuron::tables::{CompilerFlag, FlagDefault, FlagGiver, Setter, Variable, VersionRange};
 
-const DOCUMENT: &str = "NEURON.md";
+const FLAGS: &str = "docs/neuron/flags.md";
+
+const ENVIRONMENT: &str = "docs/neuron/environment.md";
 
 #[test]
 fn the_document_has_the_flags_of_the_table() {
     let flags = &Tables::builtin().flags;
     let documented = flags.iter().filter(|flag| flag.given_by == FlagGiver::Recipe);
-    holds("| flag | takes | without it | Halite writes | what it does |", documented.map(flag_row));
+    holds(FLAGS, "| flag | takes | without it | Halite writes | what it does |", documented.map(flag_row));
 }
 
 #[test]
 fn the_document_has_the_variables_of_the_table() {
     let set_by = |setter| Tables::builtin().variables.iter().filter(move |variable| variable.set_by == setter);
     let set = set_by(Setter::Halite).chain(set_by(Setter::Recipe)).chain(set_by(Setter::Launcher));
-    holds("| variable | set by | without it | Halite writes | what it does |", set.map(variable_row));
-    holds("| variable | instead | forbidden |", set_by(Setter::Nobody).map(replaced_row));
+    holds(ENVIRONMENT, "| variable | set by | without it | Halite writes | what it does |", set.map(variable_row));
+    holds(ENVIRONMENT, "| variable | instead | forbidden |", set_by(Setter::Nobody).map(replaced_row));
 }
 
-/// The table with this head has exactly these rows.
-fn holds(head: &str, rows: impl Iterator<Item = String>) {
+/// The table of a document with this head has exactly these rows.
+fn holds(document: &str, head: &str, rows: impl Iterator<Item = String>) {
     let rule = "|---".repeat(head.matches(" | ").count() + 1) + "|";
     let expected = [head.to_owned(), rule].into_iter().chain(rows).collect::<Vec<_>>().join("\n");
-    let text = read(DOCUMENT);
+    let text = read(document);
     let table = text.split("\n\n").find(|part| part.starts_with(head)).unwrap_or_default();
-    assert!(table.trim_end() == expected, "{DOCUMENT} should hold\n\n{expected}\n");
+    assert!(table.trim_end() == expected, "{document} should hold\n\n{expected}\n");
 }
 
 fn row(cells: &[&str]) -> String {

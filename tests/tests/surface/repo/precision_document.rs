@@ -1,7 +1,9 @@
-//! `PRECISION.md` says what the named recipes are.
+//! The page on precision says what the named recipes are.
 
 use crate::repo::read;
 use halite_recipe::{Precision, PrecisionName, RoundingMode, SrBy, SrSites};
+
+const DOCUMENT: &str = "docs/precision/README.md";
 
 /// A row of the table: its first cell, and what it says of a recipe.
 type Row = (&'static str, fn(&Precision) -> String);
@@ -36,7 +38,7 @@ fn rounding(precision: &Precision) -> String {
 
 #[test]
 fn the_document_has_the_named_recipes() {
-    let text = read("PRECISION.md");
+    let text = read(DOCUMENT);
     let recipes = PrecisionName::ALL;
     let name = |recipe: PrecisionName| {
         let default = if recipe == PrecisionName::default() { " (default)" } else { "" };
@@ -46,6 +48,6 @@ fn the_document_has_the_named_recipes() {
     let head = format!("| | {} |", recipes.map(name).join(" | "));
     let rows = ROWS.iter().map(|(first, say)| row(first, recipes.map(|recipe| say(&recipe.precision())).to_vec()));
     for expected in [head].into_iter().chain(rows) {
-        assert!(text.lines().any(|line| line == expected), "PRECISION.md should hold\n{expected}");
+        assert!(text.lines().any(|line| line == expected), "{DOCUMENT} should hold\n{expected}");
     }
 }

@@ -140,15 +140,16 @@ fn a_right_device_passes_and_tells_of_every_fact_that_a_check_has() {
     }
 }
 
-/// What `NEURON.md` shows of the checks is this report, times aside.
+/// What the page on the first hour shows of the checks is this report, times aside.
 fn document_shows(report: &Report) {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../NEURON.md")).unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/neuron/first-hour.md")).unwrap();
     let shown = text.split("```text\n  halite ").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let rows: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
     for check in &report.checks {
         let count = check.asked.to_string();
         let is_row = |row: &&Vec<&str>| row.first() == Some(&check.name);
-        let row = rows.iter().find(is_row).unwrap_or_else(|| panic!("NEURON.md shows `{}`", check.name));
+        let row =
+            rows.iter().find(is_row).unwrap_or_else(|| panic!("docs/neuron/first-hour.md shows `{}`", check.name));
         if check.asked == 0 {
             assert_eq!(row[1..3], ["not", "run"], "{row:?}");
             continue;
