@@ -13,7 +13,7 @@ use halite_support::{Diagnostic, codes};
 use halite_train::{History, RunFiles, differences};
 use plotters::style::RGBColor;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Compare runs: curves beside one another, and how their recipes differ.
 ///
@@ -56,7 +56,7 @@ impl Compare {
         halite_disk::write(&folder.join("compare.html"), page.as_bytes())?;
         let start = loss.find("<svg").unwrap_or(0);
         let end = loss.rfind("</svg>").map_or(loss.len(), |end| end + "</svg>".len());
-        halite_disk::write(&folder.join("loss.svg"), loss[start..end].as_bytes())?;
+        halite_disk::write(&folder.join("loss.svg"), &loss.as_bytes()[start..end])?;
         let mut text = table(&losses(&runs));
         if differ.is_empty() {
             text.push_str("\ntheir recipes are the same\n");
@@ -100,7 +100,7 @@ fn cut(value: &str) -> String {
 }
 
 /// The run that a path leads to.
-fn read(context: &mut Context, path: &PathBuf, color: RGBColor) -> Result<Run> {
+fn read(context: &mut Context, path: &Path, color: RGBColor) -> Result<Run> {
     let name = path.display().to_string().trim_end_matches('/').to_owned();
     let files = RunFiles::at(path).ok_or_else(|| {
         let error = Diagnostic::error(codes::INPUT, format!("`{name}` is not the folder of a run"));

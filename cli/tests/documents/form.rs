@@ -1,7 +1,7 @@
 //! The form of documents: how long they are, and how pages are written.
 
-use super::pages;
 use super::read::{prose, text};
+use super::{pages, root};
 use std::collections::BTreeSet;
 
 /// The most bytes of the map of the architecture.
@@ -14,6 +14,30 @@ fn the_map_is_short() {
         bytes <= MAP,
         "ARCHITECTURE.md has {bytes} bytes, at most {MAP} are meant to be read at once: docs/internals/ has room"
     );
+}
+
+/// The most lines and words of the README: whoever comes reads it in a few minutes.
+const README: [usize; 2] = [200, 1800];
+
+#[test]
+fn the_readme_is_short_and_its_proofs_are_tests() {
+    let readme = text("README.md");
+    let found = [readme.lines().count(), readme.split_whitespace().count()];
+    assert!(
+        found[0] <= README[0] && found[1] <= README[1],
+        "README.md has {found:?} lines and words, at most {README:?}"
+    );
+    let proofs = readme.split("\n## What is proven").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let named = proofs.lines().filter_map(|line| line.strip_suffix("` |")?.rsplit_once('`')).map(|(_, name)| name);
+    let named: Vec<&str> = named.collect();
+    assert!(named.len() >= 10, "{named:?}");
+    let folders = ["tests/tests/laws", "tests/tests/mesh", "tests/tests/numerics", "cli/tests"];
+    let is_test = |name: &str| {
+        folders.iter().any(|folder| {
+            root().join(folder).join(format!("{name}.rs")).is_file() || root().join(folder).join(name).is_dir()
+        })
+    };
+    assert_eq!(named.into_iter().filter(|name| !is_test(name)).collect::<Vec<_>>(), [""; 0]);
 }
 
 /// Pages say where to go on, so that nobody ends in front of a wall.
