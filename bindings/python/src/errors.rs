@@ -39,7 +39,7 @@ impl Failure {
 pub(crate) type Reported = (String, String, String);
 
 /// What one types on the command line, and what it is called here.
-const OURS: [(&str, &str); 19] = [
+const OURS: [(&str, &str); 22] = [
     ("run `halite plugin install`", "call `halite.install_plugin()`"),
     (
         "leave it out, as `halite convert --weights-only` does,",
@@ -59,6 +59,10 @@ const OURS: [(&str, &str); 19] = [
     ("with `--role ", "with the role `"),
     ("`--seed`", "`seed`"),
     ("`--set ", "`"),
+    // Of a place in an override: in the JSON, in a report, and in one with colors.
+    ("\"--set ", "\""),
+    ("[--set ", "["),
+    ("4m--set ", "4m"),
     ("`--state`", "`state`"),
     ("`--target`", "`target`"),
     ("`--tokenizer`", "`tokenizer`"),

@@ -212,14 +212,14 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: halite.load_run("nothing"), "`nothing` is not the folder of a run", "`halite.train`"),
     (lambda: halite.load_run("bundle"), "`bundle` is not the folder of a run", "`checkpoints`"),
     (lambda: halite.evaluate("bundle"), "it is not said where the weights are", "here or as `state`, or a checkpoint as `weights`"),
-    (lambda: halite.evaluate("tiny", state="run"), "", ""),
-    (lambda: halite.evaluate("run", data="no.txt"), "no.txt", ""),
+    (lambda: halite.evaluate("tiny", state="run", data="book.txt"), "the tensor `model.embed_tokens.weight` is `f32[256,16]`", "convert or reshape it"),
+    (lambda: halite.evaluate("run", data="no.txt"), "no file matches `no.txt`", "check the path"),
     (lambda: halite.evaluate("run", plugin="no.so"), "`no.so` is not a file", "call `halite.install_plugin()`"),
-    (lambda: halite.evaluate(halite.compile("tiny"), state="empty"), "`empty` is neither a checkpoint nor", ""),
+    (lambda: halite.evaluate("bundle", state="empty"), "`empty` is neither a checkpoint nor", ""),
     (lambda: halite.generate("run", ""), "the prompt has no tokens", "give at least one"),
     (lambda: halite.generate("run", "a", temperature=-1), "the temperature is -1, expected", "0 takes the most probable"),
     (lambda: halite.generate("run", "a", top_p=2), "top-p is 2, expected", "1 takes all tokens"),
-    (lambda: halite.generate("run", "a", tokenizer="no.json"), "no.json", ""),
+    (lambda: halite.generate("run", "a", tokenizer="no.json"), "cannot read `./no.json`", "check the path"),
 ]
 
 

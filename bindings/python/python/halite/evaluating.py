@@ -67,4 +67,4 @@ def evaluate(
         found, reported = _native.evaluate(bundle, options, files, most, tell)
     for warning in diagnostics_of(reported):
         warnings.warn(str(warning), HaliteWarning, stacklevel=2)
-    return [Evaluated(*numbers, dict(metrics)) for *numbers, metrics in found]
+    return [Evaluated(*numbers[:-1], dict(numbers[-1])) for numbers in found]
