@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import halite
-from conftest import MODEL
 
 RECIPE = """\
 halite = 1
@@ -175,14 +174,14 @@ def test_ctrl_c_or_a_function_that_is_told_ends_it() -> None:
         halite.evaluate("run", progress=stop)
 
 
-def test_the_model_of_a_file_is_kept_with_its_run() -> None:
+def test_the_model_of_a_file_is_kept_with_its_run(model: halite.Text) -> None:
     Path("models").mkdir()
-    Path("models/bigram.hal").write_text(MODEL)
+    Path("models/bigram.hal").write_text(model.text)
     rows = np.random.default_rng(0).integers(0, 16, (6, 9), np.int32)
     halite.train("models/bigram.hal", [rows], steps=3, output="run")
     Path("models/bigram.hal").unlink()
     Path("text.txt").write_bytes(bytes(range(16)) * 8)
-    assert Path("run/bigram.hal").read_text() == MODEL
+    assert Path("run/bigram.hal").read_text() == model.text
     run = halite.load_run("run")
     assert halite.compile(run.recipe).manifest.model.name == "bigram"
 
