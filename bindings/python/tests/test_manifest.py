@@ -21,7 +21,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("tiny", {"precision": "fp16", "accumulate": 4}),
     ("hlat-7b", SMALL),
     ("hlat-7b", {**SMALL, "target": "trn2", "parallel": {"data": 4}}),
-    ("hlat-7b-paper", {**SMALL, "target": "trn1", "parallel": {"tensor": 8}, "accumulate": 1}),
+    ("hlat-7b-paper", {**SMALL, "target": "trn1", "accumulate": 1}),
     ("hlat-70b", {**SMALL, "parallel": {"pipeline": 1, "tensor": 2, "data": 2}}),
 ]
 
