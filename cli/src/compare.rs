@@ -167,15 +167,13 @@ fn page(runs: &[Run], differ: &[(String, Vec<Option<String>>)]) -> halite_suppor
         let title = if name == "grad_norm" { "Norm of the gradient" } else { name };
         curves.push_str(&figure_of(runs, title, name)?);
     }
-    let cells = |tag: &str, values: &[String]| {
-        let cells: String = values.iter().map(|value| format!("<{tag}>{}</{tag}>", escaped(value))).collect();
-        format!("<tr>{cells}</tr>\n")
+    // Names stand on the left, in the first row and the first column.
+    let row = |(number, cells): (usize, &Vec<String>)| {
+        let tag = |column: usize| if number == 0 || column == 0 { "th" } else { "td" };
+        let cell = |(column, value): (usize, &String)| format!("<{0}>{1}</{0}>", tag(column), escaped(value));
+        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
     };
-    let of_rows = |rows: &[Vec<String>]| {
-        let (head, rest) =
-            rows.split_first().map_or((String::new(), &[][..]), |(head, rest)| (cells("th", head), rest));
-        head + &rest.iter().map(|row| cells("td", row)).collect::<String>()
-    };
+    let of_rows = |rows: &[Vec<String>]| rows.iter().enumerate().map(row).collect::<String>();
     let head = std::iter::once("key".to_owned()).chain(runs.iter().map(|run| run.name.clone())).collect();
     let rows = differ.iter().map(|(key, values)| {
         std::iter::once(key.clone()).chain(values.iter().map(|value| value.clone().unwrap_or_default())).collect()
