@@ -5,6 +5,7 @@ use clap::Args;
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Bundle, check_state, init};
 use halite_data::Tokenizer;
+use halite_recipe::DataTable;
 use halite_support::{Diagnostic, codes};
 use halite_train::{Checkpoint, RunFiles};
 use std::path::{Path, PathBuf};
@@ -28,9 +29,14 @@ impl Learned {
     /// # Errors
     /// When nobody says where the weights are, or the recipe of the run cannot be read.
     pub(super) fn of(&self, context: &mut Context, ready: Ready) -> Result<(Bundle, Origin)> {
-        let Ready { mut bundle, state, .. } = ready;
-        if let Some(weights) = &self.weights {
-            return Ok((bundle, Origin::Weights(weights.clone())));
+        let Ready { mut bundle, state, weights, .. } = ready;
+        if let Some(weights) = self.weights.clone().or(weights.filter(|_| self.state.is_none())) {
+            let tokenizer = weights.join("tokenizer.json");
+            if bundle.manifest.recipe.data.is_none() && tokenizer.is_file() {
+                let data = DataTable { tokenizer: tokenizer.display().to_string(), ..DataTable::of(Vec::new()) };
+                bundle.manifest.recipe.data = Some(data);
+            }
+            return Ok((bundle, Origin::Weights(weights)));
         }
         let Some(state) = self.state.clone().or(state) else {
             let error = Diagnostic::error(codes::USAGE, "it is not said where the weights are");

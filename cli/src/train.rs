@@ -159,7 +159,8 @@ impl Train {
         if self.deny.is_some() {
             context.require_recipe(&self.input, "--deny")?;
         }
-        let (name, Ready { mut bundle, warnings, model, libraries, state }) = context.ready(&self.input, &self.set)?;
+        let (name, Ready { mut bundle, warnings, model, libraries, state, .. }) =
+            context.ready(&self.input, &self.set)?;
         if let Some(denied) = denied(self.deny, &warnings) {
             return Ok(denied);
         }
