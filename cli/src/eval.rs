@@ -5,12 +5,8 @@ use crate::context::{Context, Output, Result};
 use crate::learned::Learned;
 use crate::table::{grouped, table};
 use clap::Args;
-use halite_bundle::Bundle;
 use halite_bundle::ModuleRole;
-use halite_data::HeldOut;
-use halite_recipe::{DataSource, DataTable};
-use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_train::{Evaluated, Evaluator, Feed, RecipeData};
+use halite_train::{Evaluated, Evaluator, measured_data};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,53 +45,19 @@ impl Eval {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let (name, ready) = context.ready(&self.input, &self.set)?;
         context.show(&ready.warnings);
-        let (bundle, origin) = self.learned.of(context, ready)?;
+        let (bundle, weights) = self.learned.of(ready)?;
         bundle.module_with_role(&ModuleRole::EVAL)?;
-        let feed = Feed::of_batch(&bundle)?;
-        let data = self.open(&bundle, &feed)?;
-        let mut warnings = Diagnostics::new();
-        if let Some(first) = data.first() {
-            // The tokenizer is that of all.
-            warnings.extend(first.data.warnings());
-        }
-        let state = origin.read(&bundle)?;
+        let data = measured_data(&bundle, &self.data, self.tokenizer.as_deref())?;
+        let state = weights.read(&bundle)?;
         let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut evaluator = Evaluator::load(executor, &bundle, state)?;
         let most = self.batches.map_or(usize::MAX, |batches| batches as usize);
-        let mut found = Vec::new();
-        for HeldOut { name: held_out, mut data } in data {
-            let place = if held_out.is_empty() { "held out".to_owned() } else { held_out };
-            spinner.set_message(format!("{name}: measuring {place}"));
-            let evaluated = evaluator.evaluate(data.as_mut(), most)?;
-            warnings.extend(evaluated.warning.clone());
-            found.push((place, evaluated));
-        }
+        let mut tell = |place: &str| spinner.set_message(format!("{name}: measuring {place}"));
+        let (found, warnings) = evaluator.evaluate_each(data, most, &mut tell)?;
         spinner.finish_and_clear();
         context.show(&warnings);
         Ok(Output::new(shown(&found), json!({ "data": found.iter().map(measured).collect::<Vec<_>>() })))
-    }
-
-    /// The data sets, whose tokens the model knows.
-    fn open(&self, bundle: &Bundle, feed: &Feed) -> Result<Vec<HeldOut>> {
-        let mut table = bundle.manifest.recipe.data.clone().unwrap_or_else(|| DataTable::of(Vec::new()));
-        if let Some(tokenizer) = &self.tokenizer {
-            table.tokenizer.clone_from(tokenizer);
-        }
-        if !self.data.is_empty() {
-            let source = |path: &PathBuf| {
-                let path = path.display().to_string();
-                DataSource { name: path.clone(), ..DataSource::of(path) }
-            };
-            table.held_out = self.data.iter().map(source).collect();
-        }
-        if table.held_out.is_empty() {
-            let error = Diagnostic::error(codes::USAGE, "it is not said what to measure on");
-            return Err(error.help("give files with `--data`, or hold data out in the recipe: `data.held_out`").into());
-        }
-        let held_out = RecipeData::new(bundle, table, ".")?.held_out(&feed.takes)?;
-        held_out.iter().try_for_each(|held_out| feed.check(held_out.data.as_ref()))?;
-        Ok(held_out)
     }
 }
 

@@ -2,14 +2,11 @@
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
-use crate::learned::{Learned, tokenizer};
+use crate::learned::Learned;
 use crate::terminal;
 use clap::Args;
-use halite_data::{Marks, Tokenizer, known_ends};
-use halite_recipe::DataTable;
 use halite_report::visible;
-use halite_support::{Diagnostic, codes};
-use halite_train::{Generator, Request, Sampling};
+use halite_train::{Generator, Request, Sampling, Written, tokenizer};
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -72,32 +69,23 @@ impl Generate {
         sampling.check()?;
         let (name, ready) = context.ready(&self.input, &self.set)?;
         context.show(&ready.warnings);
-        let (bundle, origin) = self.learned.of(context, ready)?;
-        let (tokenizer, vocabulary) = (tokenizer(self.tokenizer.as_deref(), &bundle)?, Generator::vocabulary(&bundle)?);
-        let tokenizer = tokenizer.as_ref();
-        check_vocabulary(tokenizer, vocabulary)?;
-        let Marked { bos, ends } = Marked::of(tokenizer, bundle.manifest.recipe.data.as_ref())?;
-        let mut prompt = tokenizer.encode(&self.prompt)?;
-        if let Some(bos) = bos.filter(|bos| prompt.first() != Some(bos)) {
-            prompt.insert(0, bos);
-        }
-        let is_allowed = |id: i32| tokenizer.has(id) || ends.contains(&id);
+        let (bundle, weights) = self.learned.of(ready)?;
+        let tokenizer = tokenizer(self.tokenizer.as_deref(), &bundle)?;
+        let written = Written { tokenizer: tokenizer.as_ref(), stop: &self.stop };
         let request = Request {
-            prompt,
-            allowed: Some((0..).take(vocabulary).map(is_allowed).collect()),
-            ends,
             tokens: self.tokens as usize,
             samples: self.samples as usize,
             sampling,
             seed: self.seed,
+            ..Request::of_text(&self.prompt, written.tokenizer, &bundle)?
         };
-        request.check(vocabulary)?;
-        let state = origin.read(&bundle)?;
+        request.check(Generator::vocabulary(&bundle)?)?;
+        let state = weights.read(&bundle)?;
         let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut generator = Generator::load(executor, &bundle, state)?;
         spinner.finish_and_clear();
-        let mut teller = Teller::new(context, &self.prompt, request.samples, tokenizer, &self.stop)?;
+        let mut teller = Teller::new(context, &self.prompt, request.samples, written)?;
         let texts = generator.generate(&request, &mut |sample, token| teller.hear(sample, token))?;
         teller.finish(texts)
     }
@@ -110,63 +98,23 @@ impl Generate {
     }
 }
 
-/// How texts begin and end.
-struct Marked {
-    bos: Option<i32>,
-    ends: Vec<i32>,
-}
-
-impl Marked {
-    /// As documents do in the data of a recipe. Where it has none, nobody knows which of the ends that are known the model learned: any.
-    fn of(tokenizer: &dyn Tokenizer, data: Option<&DataTable>) -> Result<Self> {
-        let Some(data) = data else {
-            let ends = match tokenizer.stated_end()?.and_then(|end| tokenizer.id(&end)) {
-                Some(end) => vec![end],
-                None => known_ends(tokenizer).into_iter().map(|(_, id)| id).collect(),
-            };
-            return Ok(Self { bos: None, ends });
-        };
-        let Marks { bos, eos, .. } = Marks::of(tokenizer, data.bos.as_deref(), data.eos.as_deref())?;
-        Ok(Self { bos, ends: eos.into_iter().collect() })
-    }
-}
-
-/// Refuses a tokenizer with ids that the model does not know.
-fn check_vocabulary(tokenizer: &dyn Tokenizer, known: usize) -> Result<()> {
-    let needed = tokenizer.vocabulary();
-    if needed <= known as u64 {
-        return Ok(());
-    }
-    let message = format!("the model knows {known} tokens, the tokenizer has {needed}");
-    let error = Diagnostic::error(codes::TEXT, message);
-    Err(error.help(format!("give a model with `vocab` of at least {needed}")).into())
-}
-
 /// Writes a text as it comes, where it is the only one and people read it; all of them at the end otherwise.
 struct Teller<'a> {
     prompt: &'a str,
-    tokenizer: &'a dyn Tokenizer,
-    /// What ends texts.
-    stop: &'a [String],
+    written: Written<'a>,
     streams: bool,
-    /// The tokens that came so far of each sample, and how many bytes of the only one were written.
+    /// The tokens that came so far of each sample, and how many bytes of the only one were told.
     tokens: Vec<Vec<i32>>,
-    written: usize,
+    told: usize,
     /// What could not be decoded or written.
     failed: Result<()>,
 }
 
 impl<'a> Teller<'a> {
-    fn new(
-        context: &Context,
-        prompt: &'a str,
-        samples: usize,
-        tokenizer: &'a dyn Tokenizer,
-        stop: &'a [String],
-    ) -> Result<Self> {
+    fn new(context: &Context, prompt: &'a str, samples: usize, written: Written<'a>) -> Result<Self> {
         let streams = samples == 1 && !context.json;
         let tokens = vec![Vec::new(); samples];
-        let teller = Self { prompt, tokenizer, stop, streams, tokens, written: 0, failed: Ok(()) };
+        let teller = Self { prompt, written, streams, tokens, told: 0, failed: Ok(()) };
         if streams {
             terminal::out(&readable(prompt))?;
         }
@@ -186,27 +134,27 @@ impl<'a> Teller<'a> {
 
     /// Writes what is new of the only sample, unless it ends within a character or within what may end it.
     fn tell(&mut self, sample: usize) -> Result<ControlFlow<()>> {
-        if !self.streams && self.stop.is_empty() {
+        let Written { stop, .. } = self.written;
+        if !self.streams && stop.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
-        let text = decoded(self.tokenizer, &self.tokens[sample])?;
-        let cut = cut(&text, self.stop);
+        let text = self.written.whole(&self.tokens[sample])?;
+        let cut = self.written.cut(&text);
         let is_ended = cut.len() < text.len();
-        let whole = if is_ended { cut.len() } else { text.len() - held_back(&text, self.stop) };
-        if let (true, Some(new)) = (self.streams, text.get(self.written..whole))
+        let whole = if is_ended { cut.len() } else { text.len() - held_back(&text, stop) };
+        if let (true, Some(new)) = (self.streams, text.get(self.told..whole))
             && !new.ends_with(char::REPLACEMENT_CHARACTER)
         {
             terminal::out(&readable(new))?;
-            self.written = whole;
+            self.told = whole;
         }
         Ok(if is_ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     fn finish(self, texts: Vec<Vec<i32>>) -> Result<Output> {
-        let Self { prompt, tokenizer, stop, streams, written: told, failed, .. } = self;
+        let Self { prompt, written, streams, told, failed, .. } = self;
         failed?;
-        let text = |tokens: &Vec<i32>| Ok(cut(&decoded(tokenizer, tokens)?, stop).to_owned());
-        let written = texts.iter().map(text).collect::<halite_support::Result<Vec<String>>>()?;
+        let written = texts.iter().map(|tokens| written.of(tokens)).collect::<halite_support::Result<Vec<String>>>()?;
         let sample = |(tokens, text): (&Vec<i32>, &String)| json!({"text": text, "tokens": tokens});
         let samples: Vec<_> = texts.iter().zip(&written).map(sample).collect();
         let json = json!({"prompt": prompt, "samples": samples});
@@ -218,18 +166,6 @@ impl<'a> Teller<'a> {
         };
         Ok(Output::verbatim(text, json))
     }
-}
-
-/// The text of tokens, those left out that no text is made of.
-fn decoded(tokenizer: &dyn Tokenizer, tokens: &[i32]) -> halite_support::Result<String> {
-    let of_text: Vec<i32> = tokens.iter().copied().filter(|id| !tokenizer.is_special(*id)).collect();
-    tokenizer.decode(&of_text)
-}
-
-/// A text up to the first of what ends it.
-fn cut<'t>(text: &'t str, stop: &[String]) -> &'t str {
-    let end = stop.iter().filter_map(|stop| text.find(stop.as_str())).min();
-    &text[..end.unwrap_or(text.len())]
 }
 
 /// How many bytes at the end of a text may be the beginning of what ends it.

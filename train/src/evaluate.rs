@@ -6,7 +6,7 @@ use super::inference::Inference;
 use super::metrics::Metrics;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Bundle, ModuleRole};
-use halite_data::Dataset;
+use halite_data::{Dataset, HeldOut};
 use halite_runtime::Executor;
 use halite_support::Diagnostic;
 use halite_support::{Diagnostics, codes};
@@ -70,5 +70,32 @@ impl Evaluator {
         }
         let error = Diagnostic::error(codes::DIVERGED, format!("the loss on these data is {}", evaluated.loss));
         Err(error.help("evaluate a state that was saved before the run diverged").into())
+    }
+
+    /// The same of each of some data sets, by what they are called, with what deserves a look; `tell` is told of each before it is
+    /// measured.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn evaluate_each(
+        &mut self,
+        data: Vec<HeldOut>,
+        most: usize,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(Vec<(String, Evaluated)>, Diagnostics), Diagnostics> {
+        let mut warnings = Diagnostics::new();
+        if let Some(first) = data.first() {
+            // The tokenizer is that of all.
+            warnings.extend(first.data.warnings());
+        }
+        let mut found = Vec::new();
+        for HeldOut { name, mut data } in data {
+            let name = if name.is_empty() { "held out".to_owned() } else { name };
+            tell(&name);
+            let evaluated = self.evaluate(data.as_mut(), most)?;
+            warnings.extend(evaluated.warning.clone());
+            found.push((name, evaluated));
+        }
+        Ok((found, warnings))
     }
 }

@@ -8,7 +8,7 @@ use super::watch::{TensorBoard, TimeRecord, Times, Watch};
 use super::{History, Observer, TrainOptions, telemetry};
 use halite_bundle::parts;
 use halite_disk::{Disk, Own};
-use halite_recipe::{Recipe, Train};
+use halite_recipe::{DataTable, Recipe, Train};
 use halite_support::files::{cannot, read_text, stem};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Path, PathBuf};
@@ -95,6 +95,20 @@ impl RunFiles {
     /// The recipe, with every default filled in; there from the start.
     pub fn recipe(&self) -> PathBuf {
         self.folder.join("recipe.toml")
+    }
+
+    /// The data that the recipe names, if it names any. The model is not looked at, which may be gone.
+    ///
+    /// # Errors
+    /// When the recipe cannot be read.
+    pub fn data(&self) -> Result<Option<DataTable>> {
+        let path = self.recipe();
+        let recipe: std::result::Result<toml::Table, _> = read_text(&path)?.parse();
+        let data = recipe.and_then(|mut recipe| recipe.remove("data").map(toml::Value::try_into).transpose());
+        data.map_err(|error| {
+            let message = format!("cannot read the data of the run in `{}`: {error}", path.display());
+            Diagnostic::error(codes::RECIPE_SYNTAX, message).help("give the recipe that the run was made from")
+        })
     }
 
     /// What each update measured, a line of JSON each.

@@ -1,8 +1,10 @@
 //! Text that a model goes on with.
 
 mod sampling;
+mod text;
 
 pub use sampling::Sampling;
+pub use text::{Written, tokenizer};
 
 use super::feed::Feed;
 use super::inference::Inference;

@@ -48,6 +48,7 @@ mod telemetry;
 mod together;
 mod update;
 mod watch;
+mod weights_at;
 
 pub use amount::{Amount, HeldOutCount};
 pub use checkpoint::{Checkpoint, Checkpoints, Newest, is_due};
@@ -56,7 +57,7 @@ pub use events::Event;
 pub use execute::{KernelChoice, LoadedModule};
 pub use feed::Feed;
 pub use files::RunFiles;
-pub use generate::{Generator, Request, Sampling};
+pub use generate::{Generator, Request, Sampling, Written, tokenizer};
 pub use history::{EvalRecord, History, StepRecord};
 pub use inference::Inference;
 pub use keys::differences;
@@ -66,7 +67,7 @@ pub use options::{Draw, Page, Start, TrainOptions};
 pub use passing::may_pass;
 pub use peers::{Line, PeerOptions, Peers};
 pub use programs::{Evaluation, Programs, check_data};
-pub use recipe_data::RecipeData;
+pub use recipe_data::{RecipeData, measured_data};
 pub use record::Record;
 pub use rollback::Rollback;
 pub use run::train;
@@ -74,6 +75,7 @@ pub use state::DeviceBatch;
 pub use step::{Batch, TrainStep};
 pub use update::Run;
 pub use watch::{Alarm, Seen, TensorBoard, TimeRecord, Times};
+pub use weights_at::WeightsAt;
 
 #[cfg(test)]
 mod tests;

@@ -86,6 +86,33 @@ impl RecipeData {
     }
 }
 
+/// The data sets that the model of a bundle is measured on: these files of text or JSON lines, or else what the data of its recipe hold
+/// out; as tokens of the tokenizer of this name, or else that of the recipe's data, or else bytes.
+///
+/// # Errors
+/// When there is none; when one cannot be opened, or has tokens that the model does not know.
+pub fn measured_data(bundle: &Bundle, files: &[PathBuf], tokenizer: Option<&str>) -> Result<Vec<HeldOut>> {
+    let feed = Feed::of_batch(bundle)?;
+    let mut table = bundle.manifest.recipe.data.clone().unwrap_or_else(|| DataTable::of(Vec::new()));
+    if let Some(tokenizer) = tokenizer {
+        tokenizer.clone_into(&mut table.tokenizer);
+    }
+    if !files.is_empty() {
+        let source = |path: &PathBuf| {
+            let path = path.display().to_string();
+            DataSource { name: path.clone(), ..DataSource::of(path) }
+        };
+        table.held_out = files.iter().map(source).collect();
+    }
+    if table.held_out.is_empty() {
+        let error = Diagnostic::error(codes::USAGE, "it is not said what to measure on");
+        return Err(error.help("give files with `--data`, or hold data out in the recipe: `data.held_out`"));
+    }
+    let held_out = RecipeData::new(bundle, table, ".")?.held_out(&feed.takes)?;
+    held_out.iter().try_for_each(|held_out| feed.check(held_out.data.as_ref()))?;
+    Ok(held_out)
+}
+
 impl Data for RecipeData {
     fn open(&self, takes: &Takes, seed: u64) -> Result<Opened> {
         let train = Box::new(self.open_one(&self.train_config(), takes, seed)?);

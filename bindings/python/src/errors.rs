@@ -39,14 +39,35 @@ impl Failure {
 pub(crate) type Reported = (String, String, String);
 
 /// What one types on the command line, and what it is called here.
-const OURS: [(&str, &str); 8] = [
+const OURS: [(&str, &str); 22] = [
     ("run `halite plugin install`", "call `halite.install_plugin()`"),
+    (
+        "leave it out, as `halite convert --weights-only` does,",
+        "leave it out, as `Bundle.convert(.., weights_only=True)` does,",
+    ),
+    ("`halite train --help` has", "`help(halite.train)` has"),
+    (
+        "of a run as INPUT or with `--state`, or a checkpoint with `--weights`",
+        "of a run, here or as `state`, or a checkpoint as `weights`",
+    ),
     ("`--allow-changes`", "`allow_changes=True`"),
     ("`--checkpoint-every`", "`checkpoint_every`"),
     ("`--data`", "`data`"),
+    ("`--dtype ", "`dtype="),
+    ("`--plugin`", "`plugin`"),
     ("`--resume ", "`resume="),
+    ("with `--role ", "with the role `"),
+    ("`--seed`", "`seed`"),
     ("`--set ", "`"),
+    // Of a place in an override: in the JSON, in a report, and in one with colors.
+    ("\"--set ", "\""),
+    ("[--set ", "["),
+    ("4m--set ", "4m"),
+    ("`--state`", "`state`"),
+    ("`--target`", "`target`"),
+    ("`--tokenizer`", "`tokenizer`"),
     ("`--weights`", "`weights`"),
+    ("`--wheel`", "`wheel`"),
     ("`-o`", "`output`"),
 ];
 

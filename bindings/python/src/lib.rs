@@ -4,10 +4,14 @@
 mod builder;
 mod bundle;
 mod errors;
+mod evaluate;
 mod functions;
+mod generate;
 mod json;
+mod learned;
 mod own;
 mod plugin;
+mod run;
 mod source;
 mod step;
 mod tensors;
@@ -25,9 +29,15 @@ mod _native {
     #[pymodule_export]
     use crate::errors::found;
     #[pymodule_export]
+    use crate::evaluate::evaluate;
+    #[pymodule_export]
     use crate::functions::{Initial, check_environment, check_numbers, functions, pack, unpack};
     #[pymodule_export]
+    use crate::generate::generate;
+    #[pymodule_export]
     use crate::plugin::install_plugin;
+    #[pymodule_export]
+    use crate::run::run_at;
     #[pymodule_export]
     use crate::source::Source;
     #[pymodule_export]
@@ -36,4 +46,9 @@ mod _native {
     use crate::tensors::{load_tensors, save_tensors};
     #[pymodule_export]
     use crate::train::train;
+
+    /// The version of the compiler, which is that of the package.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "it is called so in Python")]
+    const version: &str = env!("CARGO_PKG_VERSION");
 }

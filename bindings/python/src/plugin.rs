@@ -1,6 +1,8 @@
 //! Plugins that run HLO.
 
 use crate::errors::Failure;
+use crate::wait::Work;
+use crate::watched::Watched;
 use crate::work;
 use halite_runtime::install::{InstallOptions, Progress, install};
 use halite_runtime::{ClientOptions, Executor, Pjrt, ProgramFormat, find_plugin};
@@ -17,6 +19,17 @@ pub(crate) fn open(
     let path = find_plugin(plugin)?;
     let executor = Pjrt::open(&path, &ClientOptions::of(&path, bundle.manifest.mesh.num_ranks()))?;
     Ok(Arc::new(if stablehlo { executor.with_format(ProgramFormat::Mlir) } else { executor }))
+}
+
+/// The same, which tells what it does for some work and stops with it.
+pub(crate) fn open_watched(
+    plugin: Option<&Path>,
+    bundle: &halite::Bundle,
+    work: &Work,
+) -> Result<Arc<dyn Executor>, Failure> {
+    let path = find_plugin(plugin)?;
+    let executor = Pjrt::open(&path, &ClientOptions::of(&path, bundle.manifest.mesh.num_ranks()))?;
+    Ok(Arc::new(Watched::new(executor, work.clone())))
 }
 
 /// Downloads the CPU's plugin by `pip` of the Python `python`, or takes it from a wheel, and puts it in place; gives where it is.

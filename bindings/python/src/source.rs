@@ -35,6 +35,10 @@ impl Source {
         }
     }
 
+    pub(crate) fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
     fn failure(&self, diagnostics: impl Into<Diagnostics>) -> Failure {
         Failure::new(diagnostics, &self.session.sources)
     }

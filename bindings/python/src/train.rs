@@ -4,12 +4,13 @@ use crate::bundle::Bundle;
 use crate::errors::{Failure, reported};
 use crate::own::{Own, OwnData};
 use crate::plugin;
+use crate::source::Source;
 use crate::wait::Work;
 use crate::work;
 use halite::support::{Diagnostic, SourceMap, codes};
 use halite_data::Data;
 use halite_train::{
-    EvalRecord, Observer, RecipeData, RunFiles, Start, StepRecord, TrainOptions, train as train_to_end,
+    EvalRecord, History, Observer, RecipeData, RunFiles, Start, StepRecord, TrainOptions, train as train_to_end,
 };
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -78,11 +79,11 @@ impl Options {
 }
 
 /// An update: its number, what was seen so far and its unit, its metrics.
-type Update = (u64, u64, &'static str, Vec<(String, f64)>);
+pub(crate) type Update = (u64, u64, &'static str, Vec<(String, f64)>);
 
 /// An evaluation: the updates before it, what the data are called, their loss, what that is the mean over and its unit, the metrics of the
 /// model.
-type Evaluation = (u64, String, f64, u64, &'static str, Vec<(String, f64)>);
+pub(crate) type Evaluation = (u64, String, f64, u64, &'static str, Vec<(String, f64)>);
 
 fn update(record: &StepRecord) -> Update {
     (record.step, record.seen.number(), record.seen.unit(), pairs(&record.metrics))
@@ -93,7 +94,12 @@ fn evaluation(record: &EvalRecord) -> Evaluation {
     (*step, data.clone(), *held_out_loss, counted.number(), counted.unit(), pairs(metrics))
 }
 
-fn pairs<'m>(metrics: impl IntoIterator<Item = (&'m String, &'m f64)>) -> Vec<(String, f64)> {
+/// What a history has.
+pub(crate) fn measured(history: &History) -> (Vec<Update>, Vec<Evaluation>) {
+    (history.steps.iter().map(update).collect(), history.evals.iter().map(evaluation).collect())
+}
+
+pub(crate) fn pairs<'m>(metrics: impl IntoIterator<Item = (&'m String, &'m f64)>) -> Vec<(String, f64)> {
     metrics.into_iter().map(|(name, value)| (name.clone(), *value)).collect()
 }
 
@@ -103,12 +109,13 @@ fn pairs<'m>(metrics: impl IntoIterator<Item = (&'m String, &'m f64)>) -> Vec<(S
 pub(crate) fn train(
     py: Python<'_>,
     bundle: &Bundle,
+    source: Option<&Source>,
     data: Option<Py<PyAny>>,
     options: Options,
     observer: Py<PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<Update>, Vec<Evaluation>)> {
-    let mut run = Run { bundle: bundle.inner(), options, raised: None };
+    let mut run = Run { bundle: bundle.inner(), source, options, raised: None };
     let mut ended = Err(Diagnostic::bug("a run did not begin").into());
     let waited = work::told(py, progress, |work| {
         ended = run.go(work, data, observer);
@@ -125,6 +132,8 @@ pub(crate) fn train(
 /// A run under way.
 struct Run<'a> {
     bundle: &'a halite::Bundle,
+    /// What it was compiled from, whose model is kept with the run where it is a text that is not built in.
+    source: Option<&'a Source>,
     options: Options,
     /// The exception of Python that ended it.
     raised: Option<PyErr>,
@@ -138,7 +147,11 @@ impl Run<'_> {
         observer: Py<PyAny>,
     ) -> Result<(Vec<Update>, Vec<Evaluation>), Failure> {
         let output = RunFiles::new(&self.options.output);
-        let options = self.options.of(self.bundle, &output, work)?;
+        let mut options = self.options.of(self.bundle, &output, work)?;
+        if let Some(source) = self.source.map(Source::loaded) {
+            options.model = source.own_text().map(str::to_owned);
+            options.libraries = source.own_libraries();
+        }
         let observer = Own::new(work, observer);
         let raised = observer.raised.clone();
         let mut teller = Teller { work: work.clone(), observer, steps: options.steps };
@@ -165,8 +178,7 @@ impl Run<'_> {
         observer: &mut dyn Observer,
     ) -> Result<(Vec<Update>, Vec<Evaluation>), Failure> {
         let executor = plugin::open(self.options.plugin.as_deref(), self.bundle, false)?;
-        let history = train_to_end(executor, self.bundle, data, options, output, observer)?;
-        Ok((history.steps.iter().map(update).collect(), history.evals.iter().map(evaluation).collect()))
+        Ok(measured(&train_to_end(executor, self.bundle, data, options, output, observer)?))
     }
 
     /// What the recipe names.

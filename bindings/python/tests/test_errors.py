@@ -177,3 +177,13 @@ def test_warnings_point_at_the_line_that_compiles() -> None:
     assert {each.filename for each in found} == {__file__}
     assert {text[each.lineno - 1].split("#")[-1] for each in found} == {" this line"}
     assert all(each.severity == "warning" for each in bundle.warnings)
+
+
+def test_keywords_are_named_as_python_has_them() -> None:
+    """What is wrong in an override is shown where it is, and not as an option of the command line."""
+    with pytest.raises(halite.Error) as caught:
+        halite.compile("tiny", batch=0)
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.file, diagnostic.line, diagnostic.column) == ("batch=0", 1, 7)
+    assert "[batch=0:1:7]" in diagnostic.report
+    assert "--set" not in diagnostic.report + diagnostic.colored

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import os
 import pkgutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
@@ -35,12 +37,20 @@ def test_names_are_there() -> None:
         halite.nothing  # noqa: B018
 
 
+def test_the_version_is_that_of_the_package_and_of_the_command() -> None:
+    assert halite.__version__ == version("halite")
+    program = os.environ.get("HALITE_PROGRAM")
+    if program is not None:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+        assert said == f"halite {halite.__version__}\n"
+
+
 def test_types_are_shipped() -> None:
     folder = Path(halite.__file__).parent
     assert (folder / "py.typed").is_file()
     stub = (folder / "_native.pyi").read_text()
     for name in (name for name in dir(_native) if not name.startswith("__")):
-        assert f"class {name}:" in stub or f"def {name}(" in stub, name
+        assert f"class {name}:" in stub or f"def {name}(" in stub or f"\n{name}: " in stub, name
         own = getattr(_native, name)
         for method in vars(own) if isinstance(own, type) else ():
             if not method.startswith("__"):

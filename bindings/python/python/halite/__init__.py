@@ -5,9 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ._native import version as __version__
 from .bundle import Bundle
 from .checks import check, inspect, install_plugin, verify
 from .errors import Diagnostic, Error, HaliteWarning, InternalError, Place
+from .evaluating import Evaluated, evaluate
+from .generating import generate
 from .history import Evaluation, History, Update
 from .initial import (
     Init,
@@ -27,6 +30,7 @@ from .manifest import Manifest
 from .model import BuiltModel, Function, Model, Scope, Size, Tensor, size
 from .progress import Progress
 from .reports import CheckReport, Inspection, Remark, VerifyReport
+from .runs import Run, load_run
 from .source import Recipe, Source, Text, compile, load
 from .training import Callbacks, train
 
@@ -41,6 +45,7 @@ __all__ = [
     "CheckReport",
     "Diagnostic",
     "Error",
+    "Evaluated",
     "Evaluation",
     "Function",
     "HaliteWarning",
@@ -54,6 +59,7 @@ __all__ = [
     "Progress",
     "Recipe",
     "Remark",
+    "Run",
     "Scope",
     "Size",
     "Source",
@@ -62,9 +68,12 @@ __all__ = [
     "Text",
     "Update",
     "VerifyReport",
+    "__version__",
     "check",
     "compile",
     "constant",
+    "evaluate",
+    "generate",
     "glorot_normal",
     "glorot_uniform",
     "he_normal",
@@ -73,6 +82,7 @@ __all__ = [
     "install_plugin",
     "lecun_normal",
     "load",
+    "load_run",
     "load_tensors",
     "normal",
     "ones",

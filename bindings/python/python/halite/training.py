@@ -16,6 +16,7 @@ from .bundle import Bundle
 from .errors import Diagnostic, HaliteWarning, Reported, diagnostics_of
 from .history import Evaluation, History, Update
 from .progress import ProgressLike, watched
+from .runs import evaluation_of, update_of
 from .source import Input, compile, load
 
 if TYPE_CHECKING:
@@ -105,12 +106,12 @@ def train(
             raise TypeError(f"a `Bundle` is compiled already: leave `{given}` out, or give the recipe")
         if isinstance(data, Mapping):
             raise TypeError("a `Bundle` has the table `data` of its recipe: give arrays, or the recipe in its place")
-        bundle, name = input, input.manifest.model.name
+        bundle, name, native = input, input.manifest.model.name, None
     else:
         if isinstance(data, Mapping):
             overrides["data"] = data
         source = load(input, **overrides)
-        bundle, name = compile(source, progress=progress), source.name
+        bundle, name, native = compile(source, progress=progress), source.name, source._native
     folder = Path("runs", name) if output is None else Path(output)
     observer = _Observer([callbacks] if isinstance(callbacks, Callbacks) else list(callbacks))
     options = {
@@ -138,11 +139,11 @@ def train(
     own = _own_data(data, held_out, allow_changes)
     with watched(progress, f"training {name}", unit=" updates") as tell, quiet_xla():
         try:
-            updates, evaluations = _native.train(bundle._native, own, options, observer, tell)
+            updates, evaluations = _native.train(bundle._native, native, own, options, observer, tell)
         except BaseException as error:
             observer.say_what_is_saved(error)
             raise
-    return History(tuple(_update(each) for each in updates), tuple(_evaluation(each) for each in evaluations), folder)
+    return History(tuple(update_of(each) for each in updates), tuple(evaluation_of(each) for each in evaluations), folder)
 
 
 def _whole(name: str, value: int | None, *, least: int = 0, most: int = 2**32 - 1) -> int | None:
@@ -165,16 +166,6 @@ def _own_data(data: object, held_out: object, allow_changes: bool) -> object | N
     return OwnData(data, named, allow_changes=bool(allow_changes))  # type: ignore[arg-type]
 
 
-def _evaluation(raw: tuple[Any, ...]) -> Evaluation:
-    step, data, loss, counted, unit, metrics = raw
-    return Evaluation(step, data, loss, counted, unit, dict(metrics))
-
-
-def _update(raw: tuple[Any, ...]) -> Update:
-    step, seen, unit, metrics = raw
-    return Update(step, seen, unit, dict(metrics))
-
-
 class _Observer:
     """Hears of a run from the native module, for all callbacks."""
 
@@ -186,12 +177,12 @@ class _Observer:
         self._saved: tuple[int, Path] | None = None
 
     def updated(self, *raw: Any) -> None:
-        update = _update(raw)
+        update = update_of(raw)
         for each in self._callbacks:
             each.on_update(update)
 
     def evaluated(self, *raw: Any) -> None:
-        evaluation = _evaluation(raw)
+        evaluation = evaluation_of(raw)
         for each in self._callbacks:
             each.on_evaluation(evaluation)
 

@@ -1,0 +1,44 @@
+//! The loss of a model on data.
+
+use crate::bundle::Bundle;
+use crate::errors::{Reported, reported};
+use crate::learned::Learned;
+use crate::train::pairs;
+use crate::{plugin, work};
+use halite::bundle::ModuleRole;
+use halite::support::SourceMap;
+use halite_train::{Evaluated, Evaluator, measured_data};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// What was found on a data set: what it is called, the loss, what that is the mean over and its unit, the perplexity where it is of
+/// tokens, the metrics of the model.
+type Measured = (String, f64, u64, &'static str, Option<f64>, Vec<(String, f64)>);
+
+fn measured((place, evaluated): (String, Evaluated)) -> Measured {
+    let perplexity = evaluated.perplexity();
+    let Evaluated { loss, counted, metrics, .. } = &evaluated;
+    (place, *loss, counted.number(), counted.unit(), perplexity, pairs(metrics))
+}
+
+/// Measures a bundle on files, or what its recipe holds out, with so many batches of each at most; and what deserves a look.
+#[pyfunction]
+pub(crate) fn evaluate(
+    py: Python<'_>,
+    bundle: &Bundle,
+    learned: Learned,
+    data: Vec<PathBuf>,
+    batches: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Vec<Measured>, Vec<Reported>)> {
+    work::told(py, progress, |work| {
+        let (bundle, weights) = learned.of(bundle)?;
+        bundle.module_with_role(&ModuleRole::EVAL)?;
+        let data = measured_data(&bundle, &data, learned.tokenizer.as_deref())?;
+        let state = weights.read(&bundle)?;
+        let executor = plugin::open_watched(learned.plugin.as_deref(), &bundle, work)?;
+        let mut evaluator = Evaluator::load(executor, &bundle, state)?;
+        let (found, warnings) = evaluator.evaluate_each(data, batches.unwrap_or(usize::MAX), &mut |_| ())?;
+        Ok((found.into_iter().map(measured).collect(), reported(&warnings, &SourceMap::new())))
+    })
+}
