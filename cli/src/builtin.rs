@@ -52,8 +52,20 @@ impl Kind {
                 return targets.map(|target| (target.name.clone(), target.summary.clone())).collect();
             }
         };
-        texts.iter().map(|(name, text)| ((*name).to_owned(), halite_models::summary(text))).collect()
+        texts.iter().map(|(name, text)| ((*name).to_owned(), cut(&halite_models::summary(text)))).collect()
     }
+}
+
+/// The most characters of a line about something.
+const LINE: usize = 64;
+
+/// The beginning of a sentence, up to a word.
+fn cut(sentence: &str) -> String {
+    if sentence.chars().count() <= LINE {
+        return sentence.to_owned();
+    }
+    let end = sentence.char_indices().take(LINE).filter(|(_, character)| *character == ' ').last();
+    format!("{} …", sentence[..end.map_or(0, |(at, _)| at)].trim_end_matches([',', ';', ':']))
 }
 
 impl List {

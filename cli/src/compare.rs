@@ -37,6 +37,8 @@ pub(super) struct Compare {
 struct Run {
     name: String,
     recipe: Recipe,
+    /// The beginning of the SHA-256 of the model's text, where that is a file's.
+    model: Option<String>,
     history: History,
     color: RGBColor,
 }
@@ -49,7 +51,11 @@ impl Compare {
         let colors = std::iter::once(FIRST).chain(HELD_OUT).cycle();
         let runs = self.runs.iter().zip(colors).map(|(path, color)| read(context, path, color));
         let runs = runs.collect::<Result<Vec<Run>>>()?;
-        let differ = differences(&runs.iter().map(|run| &run.recipe).collect::<Vec<_>>())?;
+        let mut differ = differences(&runs.iter().map(|run| &run.recipe).collect::<Vec<_>>())?;
+        let models: Vec<Option<String>> = runs.iter().map(|run| run.model.clone()).collect();
+        if models.iter().any(|model| *model != models[0]) {
+            differ.insert(0, ("text of the model".to_owned(), models));
+        }
         let page = page(&runs, &differ)?;
         let loss = figure_of(&runs, "Loss", "loss")?;
         let folder = &self.output;
@@ -108,8 +114,17 @@ fn read(context: &mut Context, path: &Path, color: RGBColor) -> Result<Run> {
     })?;
     let recipe = context.load(&files.recipe().display().to_string(), &[])?.recipe;
     let metrics = files.metrics();
+    // A model that is a file's is kept beside the recipe, which names it.
+    let model = path_of_model(&files, &recipe).map(|path| read_text(&path)).transpose()?;
+    let model = model.map(|text| halite_bundle::sha256(text.as_bytes()).chars().take(12).collect());
     let history = if metrics.is_file() { History::parse(&read_text(&metrics)?, &metrics)? } else { History::default() };
-    Ok(Run { name, recipe, history, color })
+    Ok(Run { name, recipe, model, history, color })
+}
+
+/// The model of a run, where it is a file's.
+fn path_of_model(files: &RunFiles, recipe: &Recipe) -> Option<PathBuf> {
+    let path = files.recipe().with_file_name(&recipe.model.name);
+    (path.extension().is_some_and(|extension| extension == "hal") && path.is_file()).then_some(path)
 }
 
 /// What each run came to.
@@ -167,15 +182,13 @@ fn page(runs: &[Run], differ: &[(String, Vec<Option<String>>)]) -> halite_suppor
         let title = if name == "grad_norm" { "Norm of the gradient" } else { name };
         curves.push_str(&figure_of(runs, title, name)?);
     }
-    let cells = |tag: &str, values: &[String]| {
-        let cells: String = values.iter().map(|value| format!("<{tag}>{}</{tag}>", escaped(value))).collect();
-        format!("<tr>{cells}</tr>\n")
+    // Names stand on the left, in the first row and the first column.
+    let row = |(number, cells): (usize, &Vec<String>)| {
+        let tag = |column: usize| if number == 0 || column == 0 { "th" } else { "td" };
+        let cell = |(column, value): (usize, &String)| format!("<{0}>{1}</{0}>", tag(column), escaped(value));
+        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
     };
-    let of_rows = |rows: &[Vec<String>]| {
-        let (head, rest) =
-            rows.split_first().map_or((String::new(), &[][..]), |(head, rest)| (cells("th", head), rest));
-        head + &rest.iter().map(|row| cells("td", row)).collect::<String>()
-    };
+    let of_rows = |rows: &[Vec<String>]| rows.iter().enumerate().map(row).collect::<String>();
     let head = std::iter::once("key".to_owned()).chain(runs.iter().map(|run| run.name.clone())).collect();
     let rows = differ.iter().map(|(key, values)| {
         std::iter::once(key.clone()).chain(values.iter().map(|value| value.clone().unwrap_or_default())).collect()

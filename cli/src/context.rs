@@ -80,6 +80,8 @@ pub(super) struct Ready {
     pub(super) libraries: Vec<(PathBuf, String)>,
     /// The folder of the run or of the checkpoint that was named, which holds a state.
     pub(super) state: Option<PathBuf>,
+    /// The folder of the checkpoint of Transformers that was named, which holds weights.
+    pub(super) weights: Option<PathBuf>,
 }
 
 /// The result of a command.
@@ -146,15 +148,28 @@ impl Context {
             }
             let name = folder_name(folder).unwrap_or_else(|| "bundle".to_owned());
             let (bundle, warnings) = (self.session.read_bundle(folder)?, Diagnostics::new());
-            return Ok((name, Ready { bundle, warnings, model: None, libraries: Vec::new(), state: None }));
+            return Ok((
+                name,
+                Ready { bundle, warnings, model: None, libraries: Vec::new(), state: None, weights: None },
+            ));
         }
         let run = if folder.is_dir() { RunFiles::at(folder) } else { None };
-        if folder.is_dir() && run.is_none() {
-            let message = format!("the folder `{input}` holds neither a bundle nor a run");
+        let exported = folder.join("config.json");
+        let is_exported = run.is_none() && exported.is_file();
+        if folder.is_dir() && run.is_none() && !is_exported {
+            let message =
+                format!("the folder `{input}` holds neither a bundle nor a run, nor a checkpoint of Transformers");
             let help = "give the folder that `halite compile` or `halite train` wrote, a recipe, a model or a preset";
             return Err(Diagnostic::error(codes::INPUT, message).help(help).into());
         }
-        let recipe = run.map(|run| run.recipe().display().to_string());
+        if input.contains('/') && !folder.exists() {
+            let message = format!("there is no file or folder `{input}`");
+            let help = "check the path, or name a preset or a model that is built in: `halite list`";
+            return Err(Diagnostic::error(codes::INPUT, message).help(help).into());
+        }
+        let is_run = run.is_some();
+        let of_folder = run.map(|run| run.recipe()).or(is_exported.then_some(exported));
+        let recipe = of_folder.map(|path| path.display().to_string());
         let source = self.load(recipe.as_deref().unwrap_or(input), overrides).map_err(|mistakes| {
             let takes_more = |mistake: Diagnostic| match mistake.code() {
                 codes::INPUT => mistake.note("the folder of a bundle or of a run is taken too"),
@@ -165,9 +180,9 @@ impl Context {
         let Compiled { bundle, warnings, .. } = self.session.compile(&source, &CompileOptions::default())?;
         let model = source.own_text().map(str::to_owned);
         let libraries = source.own_libraries();
-        let state = recipe.is_some().then(|| folder.to_owned());
+        let (state, weights) = (is_run.then(|| folder.to_owned()), is_exported.then(|| folder.to_owned()));
         let name = if recipe.is_some() { folder_name(folder).unwrap_or(source.name) } else { source.name };
-        Ok((name, Ready { bundle, warnings, model, libraries, state }))
+        Ok((name, Ready { bundle, warnings, model, libraries, state, weights }))
     }
 
     /// Refuses to look for warnings in a bundle, which does not have the model any more.

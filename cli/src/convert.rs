@@ -38,13 +38,13 @@ Examples:
 pub(super) struct Convert {
     /// Run, checkpoint, bundle, preset, recipe or model file.
     input: String,
-    /// What to convert: a file with all weights, alone or with other state, a run, a checkpoint, or the folder or index of a sharded
+    /// The weights or state to convert: a file with all weights, alone or with other state, a run, a checkpoint, or the folder or index of a sharded
     /// one [default: the state of INPUT, where it is a run or a checkpoint].
     state: Option<PathBuf>,
     /// The file to write, or the folder with `--to hugging-face`; with several shards, their names and that of the index are derived from it.
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
-    /// What to convert to.
+    /// Format of the output.
     #[arg(long, value_enum, default_value_t = To::Model)]
     to: To,
     /// Override a key of the recipe or of the model.

@@ -30,16 +30,16 @@ enum Kind {
 /// The options that choose it.
 #[derive(Args, Debug)]
 pub(super) struct Device {
-    /// What runs the modules: the PJRT plugin, or libnrt, for which INPUT is a bundle whose modules have NEFFs.
+    /// Executor: the PJRT plugin, or libnrt, which needs a bundle with NEFFs as INPUT.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Kind::Pjrt)]
     executor: Kind,
     /// libnrt or its folder [default: $HALITE_NRT, else /opt/aws/neuron/lib].
     #[arg(long, value_name = "PATH")]
     nrt: Option<PathBuf>,
-    /// Give up a call of libnrt that takes longer, e.g. `90s` [default: a minute more than $NEURON_RT_EXEC_TIMEOUT, or 11m].
+    /// Timeout of one call of libnrt, e.g. `90s` [default: a minute more than $NEURON_RT_EXEC_TIMEOUT, or 11m].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     call_timeout: Option<Duration>,
-    /// The same for starting and loading, for which ranks wait for one another, and wherever processes meet [default: 1h].
+    /// Timeout of starting, loading and meeting other ranks [default: 1h].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     load_timeout: Option<Duration>,
 }

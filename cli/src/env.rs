@@ -39,7 +39,7 @@ pub(super) struct Env {
     /// Take this variable from a bundle although nothing is known of it.
     #[arg(long, value_name = "NAME")]
     allow_environment: Vec<String>,
-    /// What runs the modules of the bundle.
+    /// The program that runs the modules.
     #[arg(long, value_name = "PROFILE", default_value = Profile::default().name(), value_parser = profile_parser())]
     profile: Profile,
     /// Print the script that starts the processes of a node.

@@ -27,13 +27,13 @@ pub(super) struct Eval {
     input: String,
     #[command(flatten)]
     learned: Learned,
-    /// Files of text or JSON lines, each a data set [default: what the recipe's data hold out].
+    /// Files of text or JSON lines, each a data set [default: the held-out data of the recipe or run].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     data: Vec<PathBuf>,
     /// `bytes`, or a tokenizer.json of Hugging Face [default: that of the recipe's data, else bytes].
     #[arg(long, value_name = "NAME")]
     tokenizer: Option<String>,
-    /// The most batches of a data set.
+    /// Maximum number of batches of each data set.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     batches: Option<u32>,
     /// Override a key of the recipe or of the model.

@@ -31,31 +31,31 @@ pub(super) struct Generate {
     input: String,
     #[command(flatten)]
     learned: Learned,
-    /// The text to go on with.
+    /// The prompt.
     #[arg(long, value_name = "TEXT")]
     prompt: String,
     /// `bytes`, or a tokenizer.json of Hugging Face [default: that of the recipe's data, else bytes].
     #[arg(long, value_name = "NAME")]
     tokenizer: Option<String>,
-    /// End a text where this comes up, which is not part of it; may be given several times. The token that ends documents ends it too.
+    /// Stop a sample at this text, which is left out; may be repeated. The token that ends documents stops it too.
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     stop: Vec<String>,
-    /// The most tokens to add.
+    /// Maximum number of new tokens.
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     tokens: u32,
-    /// What logits are divided by before a token is drawn: less than 1 keeps to what is probable, 0 is `--greedy`.
+    /// Sampling temperature: logits are divided by it; 0 is `--greedy`.
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, allow_negative_numbers = true)]
     temperature: f64,
-    /// Draw from the most probable tokens that have this probability together.
+    /// Nucleus sampling: draw from the most probable tokens whose probabilities add up to this.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, allow_negative_numbers = true)]
     top_p: f64,
-    /// Take the most probable token at each place.
+    /// Always take the most probable token.
     #[arg(long, conflicts_with_all = ["temperature", "top_p", "samples", "seed"])]
     greedy: bool,
-    /// Seed of what is drawn.
+    /// Seed of sampling.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Texts to write, as many at once as the batch of the model has sequences.
+    /// Number of samples; as many as the batch has sequences run at once.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
     /// Override a key of the recipe or of the model.

@@ -9,7 +9,7 @@ use halite_support::{Diagnostic, codes};
 use serde_json::json;
 use std::ffi::OsString;
 
-/// Show the help of a command, or what the reference says of a word: a function of the model language, a key of recipes, a
+/// Show the help of a command, or look a word up in the reference: a function of the model language, a key of recipes, a
 /// diagnostic, a pass, an op, or what you would call one.
 ///
 /// The same, as pages: `docs/reference/`.

@@ -25,8 +25,9 @@ impl Learned {
     /// # Errors
     /// When nobody says where the weights are, or the recipe of the run cannot be read.
     pub(super) fn of(&self, ready: Ready) -> Result<(Bundle, WeightsAt)> {
-        let Ready { mut bundle, state, .. } = ready;
-        let weights = WeightsAt::of(self.state.clone().or(state), self.weights.clone())?;
+        let Ready { mut bundle, state, weights, .. } = ready;
+        let weights = self.weights.clone().or(weights.filter(|_| self.state.is_none()));
+        let weights = WeightsAt::of(self.state.clone().or(state), weights)?;
         if bundle.manifest.recipe.data.is_none() {
             bundle.manifest.recipe.data = weights.data()?;
         }

@@ -106,13 +106,13 @@ struct Global {
     /// Show errors and results only.
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// The PJRT plugin to run HLO with [default: $HALITE_PJRT_PLUGIN, else what `halite plugin install` put in place].
+    /// PJRT plugin that runs HLO [default: $HALITE_PJRT_PLUGIN, else the one that `halite plugin install` fetched].
     #[arg(long, global = true, value_name = "PATH")]
     plugin: Option<PathBuf>,
-    /// Tell the plugin this when it is opened; `"` around a value keeps it a text [default for the CPU's: as many devices as ranks].
+    /// Pass an option to the PJRT plugin; quote the value to force a string [default for the CPU: one device per rank].
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = plugin_options::parse)]
     plugin_option: Vec<plugin_options::PluginOption>,
-    /// The format in which the plugin gets programs [default: mlir for Neuron's, hlo for others].
+    /// Format of the programs that the plugin gets [default: mlir for Neuron, hlo otherwise].
     #[arg(long, global = true, value_name = "FORMAT", value_parser = format_parser())]
     program_format: Option<ProgramFormat>,
 }
@@ -142,11 +142,11 @@ enum Command {
     Verify(verify::Verify),
     /// Write the initial state of a bundle.
     Init(init::Init),
-    /// Convert weights or state between the layout of the model and the layout of a bundle.
+    /// Write weights or state for other programs, or as a bundle stores them.
     Convert(convert::Convert),
     /// Run one module of a bundle once.
     Run(run::Run),
-    /// Train on the data of a recipe or on text, on the CPU or a Neuron core.
+    /// Train on the data of a recipe or on text files, on the CPU or on Neuron cores.
     Train(train::Train),
     /// Measure the loss of a model on data, and its perplexity and metrics.
     Eval(eval::Eval),
@@ -165,13 +165,13 @@ enum Command {
     /// Check HLO from any source.
     #[command(subcommand)]
     Hlo(hlo::Hlo),
-    /// Compile bundles with the Neuron compiler, and manage the store of compiled modules.
+    /// Compile bundles with neuronx-cc, manage the store of NEFFs, and test a device.
     #[command(subcommand)]
     Neuron(neuron::Neuron),
     /// Manage the PJRT plugin that runs HLO.
     #[command(subcommand)]
     Plugin(plugin::Plugin),
-    /// Show the help of a command, or what the reference says of a word.
+    /// Show the help of a command, or look a word up in the reference.
     Help(help::Help),
 }
 

@@ -24,7 +24,7 @@ Examples:
 pub(super) enum Neuron {
     /// Compile the modules of a bundle to NEFFs with `neuronx-cc`.
     Compile(compile::Compile),
-    /// Ask the compiler and the device what the tables presume.
+    /// Check Halite's assumptions about Neuron on a compiler and a device.
     Selftest(Box<selftest::Selftest>),
     /// Show or clear the store of NEFFs.
     #[command(subcommand)]

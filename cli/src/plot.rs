@@ -83,7 +83,11 @@ impl Ticks {
         let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
         let at: Vec<f64> = (first..=last).map(|index| index as f64 * step).collect();
         // Adding 0 takes the sign from what is 0.
-        let labels = at.iter().map(|value| format!("{:.decimals$}", value + 0.0)).collect();
+        let label = |value: &f64| match decimals {
+            0 if *value >= 10_000.0 => crate::table::grouped(*value as u64),
+            _ => format!("{:.decimals$}", value + 0.0),
+        };
+        let labels = at.iter().map(label).collect();
         Self { at, labels }
     }
 

@@ -24,7 +24,7 @@ use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Train on the data of a recipe or on text, on the CPU or a Neuron core.
+/// Train on the data of a recipe or on text files, on the CPU or on Neuron cores.
 ///
 /// INPUT is a bundle or what `halite compile` takes; its recipe says in the table `data` what to train on, unless --text does. Writes
 /// recipe.toml, metrics.jsonl, loss.svg and checkpoints, the newest of which is also state.safetensors; timing.jsonl, what each update
@@ -159,7 +159,8 @@ impl Train {
         if self.deny.is_some() {
             context.require_recipe(&self.input, "--deny")?;
         }
-        let (name, Ready { mut bundle, warnings, model, libraries, state }) = context.ready(&self.input, &self.set)?;
+        let (name, Ready { mut bundle, warnings, model, libraries, state, .. }) =
+            context.ready(&self.input, &self.set)?;
         if let Some(denied) = denied(self.deny, &warnings) {
             return Ok(denied);
         }

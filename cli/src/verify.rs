@@ -36,7 +36,7 @@ pub(super) struct Verify {
     /// The module to verify.
     #[arg(long, default_value = "train_step")]
     role: String,
-    /// What the optimized program is for [default: that of the recipe]; calls of kernels run as their decompositions.
+    /// Target of the optimized program [default: that of the recipe]; kernels run as their decompositions.
     #[arg(long)]
     target: Option<String>,
     /// Keep the model at its full size.

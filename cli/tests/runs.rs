@@ -79,6 +79,15 @@ fn weights_of_a_run_are_written_as_transformers_loads_them() {
         json(folder, &[&again[..], &["--set", "seq=16", "--set", "precision=fp32"]].concat())["data"][0]["tokens"],
         json(folder, &of_run)["data"][0]["tokens"]
     );
+    // The folder stands for its configuration and its weights.
+    let whole =
+        ["eval", "exported", "--data", "text.txt", "--set", "batch=4", "--set", "seq=16", "--set", "precision=fp32"];
+    assert_eq!(
+        json(folder, &whole),
+        json(folder, &[&again[..], &["--set", "seq=16", "--set", "precision=fp32"]].concat())
+    );
+    let gone = halite(folder, &["eval", "runs/b"]);
+    assert!(message(&gone).contains("there is no file or folder `runs/b`"), "{}", message(&gone));
     let nothing = halite(folder, &["convert", "build", "-o", "c.safetensors"]);
     assert!(message(&nothing).contains("it is not said what to convert"), "{}", message(&nothing));
 }
@@ -97,6 +106,12 @@ fn what_transformers_lacks_is_told() {
     assert_eq!(own.status.code(), Some(2));
     assert!(message(&own).contains("Transformers has no class for it"), "{}", message(&own));
     assert!(!folder.join("exported").exists());
+    // Two runs whose recipes are alike, and the texts of whose models are not.
+    let text = std::fs::read_to_string(folder.join("mine.hal")).unwrap();
+    std::fs::write(folder.join("mine.hal"), text.replace("theta = 10000.0", "theta = 5000.0")).unwrap();
+    written(folder, &[&train[..8], &["-o", "again", "-q"]].concat());
+    let compared = json(folder, &["compare", "run", "again"]);
+    assert_eq!(compared["differences"][0]["key"], "text of the model");
 }
 
 #[test]

@@ -29,14 +29,18 @@ impl WeightsAt {
         })
     }
 
-    /// The data of the run whose state it is, if it is one and names any.
+    /// The data of the run whose state it is, if it is one and names any; of a checkpoint of Transformers with a tokenizer, that alone.
     ///
     /// # Errors
     /// When the recipe of the run cannot be read.
     pub fn data(&self) -> Result<Option<DataTable>, Diagnostic> {
         match self {
             Self::State(path) => RunFiles::at(path).map_or(Ok(None), |run| run.data()),
-            Self::Checkpoint(_) => Ok(None),
+            Self::Checkpoint(path) => {
+                let tokenizer = path.join("tokenizer.json");
+                let data = || DataTable { tokenizer: tokenizer.display().to_string(), ..DataTable::of(Vec::new()) };
+                Ok(tokenizer.is_file().then(data))
+            }
         }
     }
 

@@ -23,7 +23,7 @@ use tempfile::TempDir;
 /// How long starting the runtime and loading a program may take: microcode and programs are read from disk.
 const LOAD: Duration = Duration::from_secs(600);
 
-/// Ask the compiler and the device what the tables presume.
+/// Check Halite's assumptions about Neuron on a compiler and a device.
 ///
 /// Compiles small programs with `neuronx-cc`, runs them on a core, and compares with the interpreter. What is not there is not asked,
 /// and the report says so. The report names no machine, no user and no file. Of each fact that rests on a conclusion of ours or a single

@@ -1,10 +1,12 @@
 //! What is live over the steps of a module, stacked by kind.
 
 use crate::plot::{Axis, Drawn, FONT, INK, Ticks, styled};
+use crate::table::bytes;
 use halite_bundle::estimate::{MemoryByKind, MemoryKind};
 use halite_support::{Diagnostic, Result};
 use halite_target::estimate::Analysis;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 const SIZE: (u32, u32) = (1100, 560);
 const MARGIN: i32 = 18;
@@ -76,12 +78,20 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
         let place = (backward as f64, top * 0.985);
         chart.draw_series(std::iter::once(Text::new(" backward", place, (FONT, 13).into_font().color(&INK))))?;
     }
+    if let Some((step, live)) = points.iter().max_by_key(|(step, live)| (live.total(), std::cmp::Reverse(*step))) {
+        let place = (*step as f64, live.total() as f64 / unit);
+        // Beside the peak, on the side that has room.
+        let side = if *step * 2 > analysis.timeline.len() { HPos::Right } else { HPos::Left };
+        let style = (FONT, 13).into_font().color(&INK).pos(Pos::new(side, VPos::Bottom));
+        chart.draw_series([Circle::new(place, 3, INK.filled())])?;
+        chart.draw_series([Text::new(format!(" peak {} ", bytes(live.total())), place, style)])?;
+    }
     if let Some(limit) = limit {
         let line = vec![(0.0, limit as f64 / unit), (analysis.timeline.len() as f64, limit as f64 / unit)];
         let style = INK.stroke_width(2);
         chart
             .draw_series(std::iter::once(PathElement::new(line, style)))?
-            .label("memory of a core")
+            .label(format!("memory of a core, {}", bytes(limit)))
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 14, y)], style));
     }
     chart

@@ -9,7 +9,7 @@ table! {
     pub struct CheckpointOptions {
         /// Updates between checkpoints; 0 does not count them.
         pub every: u64 = 0,
-        /// Minutes between checkpoints, by a clock that nobody sets; 0 does not count them.
+        /// Minutes between checkpoints, by a monotonic clock; 0 turns it off.
         pub minutes: u64 = 0,
         /// How many of the last ones stay.
         pub keep: u32 as Kind::DEGREE = 3,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 table! {
-    /// What is trained on. Paths are seen from the folder in which training is started.
+    /// Training data. Paths are relative to the folder in which training is started.
     #[derive(Clone, PartialEq, Debug)]
     pub struct DataTable {
         /// `bytes`, or the path of a `tokenizer.json` of Hugging Face.
@@ -23,13 +23,13 @@ table! {
         pub pack: Option<Pack> = None,
         /// Whether files and sequences come in an order that follows from the seed, rather than in their own.
         pub shuffle: bool = true,
-        /// About how many tokens are held while they are packed and shuffled.
+        /// Approximate number of tokens in the shuffle and packing buffer.
         pub buffer: u32 as Kind::DEGREE = 4_194_304,
         /// Threads that tokenize; 0 for as many as there are processors, and 4 at most.
         pub threads: u32 = 0,
-        /// What becomes of documents that cannot be read.
+        /// How to handle documents that cannot be read.
         pub on_error: OnError = OnError::default(),
-        /// What is drawn from.
+        /// Training sources.
         pub sources: Vec<DataSource>,
         /// Data sets that are held out, on each of which the loss is measured.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -75,7 +75,7 @@ table! {
     /// Files of one kind.
     #[derive(Clone, PartialEq, Debug)]
     pub struct DataSource {
-        /// What it is called in reports and metrics.
+        /// Name in reports and metrics.
         #[serde(skip_serializing_if = "String::is_empty")]
         pub name: String = String::new(),
         /// Paths and patterns such as `corpus/*.jsonl.zst`.
@@ -85,7 +85,7 @@ table! {
         pub format: Option<DataFormat> = None,
         /// Which member of a line of JSON, or column of a table, is the text.
         pub column: String = "text".to_owned(),
-        /// What a document is in a file of text.
+        /// How a text file is split into documents.
         pub documents: Documents = Documents::default(),
         /// The share of each file that is taken, such as `0..0.9`; all where it is left out.
         #[serde(skip_serializing_if = "Option::is_none")]

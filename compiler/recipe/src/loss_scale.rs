@@ -36,7 +36,7 @@ table! {
         pub initial: u32 as SCALE = 4096,
         /// Updates in a row with finite gradients after which it is doubled.
         pub interval: u32 as Kind::DEGREE = 2000,
-        /// The least. Gradients that are not finite at this scale are treated as the recipe's `nonfinite` says.
+        /// Minimum scale. Gradients that are not finite at this scale are treated as the recipe's `nonfinite` says.
         pub min: u32 as SCALE = 1,
     }
 }

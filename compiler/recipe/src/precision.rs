@@ -172,7 +172,7 @@ words! {
 pub struct StochasticRounding {
     /// Which narrowings.
     pub sites: SrSites,
-    /// By what means.
+    /// Implementation: dither in the program, or the switch of the hardware.
     pub by: SrBy,
     /// Seed of the random bits.
     pub seed: u32,
@@ -191,7 +191,7 @@ words! {
 }
 
 words! {
-    /// By what means stochastic rounding is done.
+    /// How stochastic rounding is implemented.
     #[derive(Default)]
     pub enum SrBy {
         /// By a switch of the target's runtime for the whole process, which knows no exception. Where there is none, dither emulates
@@ -289,7 +289,7 @@ table! {
     struct SrTable {
         /// Which narrowings.
         sites: Option<SrSites> = None,
-        /// By what means.
+        /// Implementation: dither in the program, or the switch of the hardware.
         by: Option<SrBy> = None,
         /// Seed of the random bits.
         seed: Option<u32> = None,

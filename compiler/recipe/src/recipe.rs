@@ -48,9 +48,9 @@ table! {
         /// Steps over a batch whose gradients make one update. Left out, what the sizes leave, see [`sizes`](Recipe::sizes).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub accumulate: Option<Accumulate> = None,
-        /// What happens at an update whose gradients are not finite.
+        /// How to handle an update whose gradients are not finite.
         pub nonfinite: Nonfinite = Nonfinite::default(),
-        /// What keeps small gradients within the range of `f16`. Left out, it is dynamic where something is computed in `f16`, and none
+        /// Loss scaling, which keeps small gradients within the range of `f16`. Left out, it is dynamic where something is computed in `f16`, and none
         /// otherwise, see [`scale_of_loss`](Recipe::scale_of_loss).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub loss_scale: Option<LossScale> = None,
@@ -58,7 +58,7 @@ table! {
         pub model: ModelChoice,
         /// Element types and rounding.
         pub precision: Precision = Precision::default(),
-        /// What the backward computes again, in the place of keeping it.
+        /// Activations that the backward recomputes instead of saving.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub recompute: Vec<Recompute> = Vec::new(),
         /// The update of the weights.
@@ -67,22 +67,22 @@ table! {
         pub schedule: Schedule = Schedule::default(),
         /// Defaults of `halite train`.
         pub train: Train = Train::default(),
-        /// What is trained on. Programs do not depend on it.
+        /// Training data. Programs do not depend on it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub data: Option<DataTable> = None,
-        /// What is shown of a run while it trains.
+        /// Logging and alarms of a run.
         #[serde(skip_serializing_if = "MetricsOptions::is_default")]
         pub metrics: MetricsOptions = MetricsOptions::default(),
         /// When a run saves its state.
         #[serde(skip_serializing_if = "CheckpointOptions::is_default")]
         pub checkpoint: CheckpointOptions = CheckpointOptions::default(),
-        /// What a run does by itself where something goes wrong.
+        /// Automatic restarts and rollbacks of a run.
         #[serde(skip_serializing_if = "RecoveryOptions::is_default")]
         pub recovery: RecoveryOptions = RecoveryOptions::default(),
-        /// Layout over devices, of each of which the program is compiled; stages of a pipeline are not yet.
+        /// Layout over devices; the program of one rank is compiled.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub parallel: Option<Parallel> = None,
-        /// What the HLO is for.
+        /// Target that the HLO is compiled for.
         pub target: TargetName = TargetName::default(),
         /// Which kernels of the target are used.
         #[serde(skip_serializing_if = "Dialect::is_empty")]
@@ -90,7 +90,7 @@ table! {
         /// How programs are written.
         #[serde(skip_serializing_if = "Emit::is_empty")]
         pub emit: Emit = Emit::default(),
-        /// What `halite check` leaves out.
+        /// Findings that `halite check` leaves out.
         #[serde(skip_serializing_if = "Check::is_empty")]
         pub check: Check = Check::default(),
         ..
@@ -259,7 +259,7 @@ table! {
     /// How programs are written.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Emit {
-        /// What becomes of calls of the model's functions. Left out, the target says it.
+        /// How calls of the model's functions are emitted. Left out, the target decides.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub calls: Option<Calls> = None,
     }

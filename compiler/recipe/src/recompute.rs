@@ -47,8 +47,8 @@ table! {
         /// Pattern over scopes such as `model.layers.0.mlp`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub scope: Option<String> = None,
-        /// What forwards keep for backwards takes this much at most, and no more is computed again than that asks for: of what the other
-        /// entries let be, or, without others, of everything.
+        /// Upper bound on saved activations; only what is needed to meet it is recomputed: of what the other entries allow, or of
+        /// everything where there are no others.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub budget: Option<ByteSize> = None,
     }
