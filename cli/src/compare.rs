@@ -2,9 +2,9 @@
 
 use crate::context::{Context, Output, Result};
 use crate::measured::of_model;
-use crate::page::curves::{figure, finite, line, metric};
+use crate::page::curves::{MEASURED, figure, finite, line, metric, smooth};
 use crate::page::html::escaped;
-use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, smoothed};
+use crate::plot::{Curve, HELD_OUT, Point, panel};
 use crate::table::{grouped, table};
 use clap::Args;
 use halite_recipe::Recipe;
@@ -43,12 +43,9 @@ struct Run {
     color: RGBColor,
 }
 
-/// Of the first run; the others have those of data that are held out, in turn.
-const FIRST: RGBColor = RGBColor(47, 125, 214);
-
 impl Compare {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let colors = std::iter::once(FIRST).chain(HELD_OUT).cycle();
+        let colors = std::iter::once(MEASURED).chain(HELD_OUT).cycle();
         let runs = self.runs.iter().zip(colors).map(|(path, color)| read(context, path, color));
         let runs = runs.collect::<Result<Vec<Run>>>()?;
         let mut differ = differences(&runs.iter().map(|run| &run.recipe).collect::<Vec<_>>())?;
@@ -57,22 +54,15 @@ impl Compare {
             differ.insert(0, ("text of the model".to_owned(), models));
         }
         let page = page(&runs, &differ)?;
-        let loss = figure_of(&runs, "Loss", "loss")?;
+        let loss = panel(curves(&runs, "loss"), &[], false)?;
         let folder = &self.output;
         halite_disk::write(&folder.join("compare.html"), page.as_bytes())?;
-        let start = loss.find("<svg").unwrap_or(0);
-        let end = loss.rfind("</svg>").map_or(loss.len(), |end| end + "</svg>".len());
-        halite_disk::write(&folder.join("loss.svg"), &loss.as_bytes()[start..end])?;
+        halite_disk::write(&folder.join("loss.svg"), loss.as_bytes())?;
         let mut text = table(&losses(&runs));
         if differ.is_empty() {
             text.push_str("\ntheir recipes are the same\n");
         } else {
-            let head = std::iter::once("recipe".to_owned()).chain(runs.iter().map(|run| run.name.clone()));
-            let rows = differ.iter().map(|(key, values)| {
-                let values = values.iter().map(|value| cut(value.as_deref().unwrap_or_default()));
-                std::iter::once(key.clone()).chain(values).collect()
-            });
-            text.push_str(&format!("\n{}", table(&std::iter::once(head.collect()).chain(rows).collect::<Vec<_>>())));
+            text.push_str(&format!("\n{}", table(&rows(&runs, &differ, cut))));
         }
         text.push_str(&format!("\nwrote {}\n", folder.join("compare.html").display()));
         let of_run = |run: &Run| {
@@ -145,28 +135,39 @@ fn losses(runs: &[Run]) -> Vec<Vec<String>> {
     std::iter::once(head).chain(runs.iter().map(row)).collect()
 }
 
-/// The smooth curve of something that updates measured.
-fn curve(run: &Run, name: &str) -> Curve {
-    let points: Vec<Point> = finite(metric(&run.history, name));
-    line(if is_smoothed(&points) { smoothed(&points) } else { points }, run.color)
+/// A row for each key in which recipes differ, with the values of all runs as they are shown.
+fn rows(runs: &[Run], differ: &[(String, Vec<Option<String>>)], shown: fn(&str) -> String) -> Vec<Vec<String>> {
+    let head = std::iter::once("recipe".to_owned()).chain(runs.iter().map(|run| run.name.clone())).collect();
+    let row = |(key, values): &(String, Vec<Option<String>>)| {
+        let values = values.iter().map(|value| shown(value.as_deref().unwrap_or_default()));
+        std::iter::once(key.clone()).chain(values).collect()
+    };
+    std::iter::once(head).chain(differ.iter().map(row)).collect()
+}
+
+/// The smooth curves of something that updates measured.
+fn curves(runs: &[Run], name: &str) -> Vec<Curve> {
+    runs.iter().map(|run| smooth(metric(&run.history, name), run.color)).collect()
+}
+
+/// The names of runs with their colours.
+fn legend(runs: &[Run]) -> Vec<(String, RGBColor)> {
+    runs.iter().map(|run| (run.name.clone(), run.color)).collect()
 }
 
 fn figure_of(runs: &[Run], title: &str, name: &str) -> halite_support::Result<String> {
-    let legend: Vec<(String, RGBColor)> = runs.iter().map(|run| (run.name.clone(), run.color)).collect();
-    let curves = runs.iter().map(|run| curve(run, name)).collect();
-    figure(&escaped(title), &legend, curves, &[], false)
+    figure(&escaped(title), &legend(runs), curves(runs, name), &[], false)
 }
 
 /// The held-out loss of all runs.
 fn held_out(runs: &[Run]) -> halite_support::Result<String> {
-    let legend: Vec<(String, RGBColor)> = runs.iter().map(|run| (run.name.clone(), run.color)).collect();
     let points = |run: &Run| {
         let first = run.history.evals.first().map(|record| record.data.clone()).unwrap_or_default();
         let own = run.history.evals.iter().filter(|record| record.data == first);
         own.map(|record| (record.step as f64, record.held_out_loss)).collect::<Vec<Point>>()
     };
     let curves = runs.iter().map(|run| line(finite(points(run)), run.color)).collect();
-    figure("Held-out loss", &legend, curves, &[], false)
+    figure("Held-out loss", &legend(runs), curves, &[], false)
 }
 
 /// All curves and what differs, as a page that needs no other file.
@@ -189,17 +190,12 @@ fn page(runs: &[Run], differ: &[(String, Vec<Option<String>>)]) -> halite_suppor
         format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
     };
     let of_rows = |rows: &[Vec<String>]| rows.iter().enumerate().map(row).collect::<String>();
-    let head = std::iter::once("key".to_owned()).chain(runs.iter().map(|run| run.name.clone())).collect();
-    let rows = differ.iter().map(|(key, values)| {
-        std::iter::once(key.clone()).chain(values.iter().map(|value| value.clone().unwrap_or_default())).collect()
-    });
-    let differ: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     Ok(format!(
         include_str!("compare.html"),
         title = escaped(&runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", ")),
         style = include_str!("page/page.css"),
         curves = curves,
         losses = of_rows(&losses(runs)),
-        differences = of_rows(&differ),
+        differences = of_rows(&rows(runs, differ, str::to_owned)),
     ))
 }

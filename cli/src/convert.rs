@@ -108,9 +108,9 @@ impl To {
 
 impl Convert {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let (_, Ready { bundle, warnings, state, .. }) = context.ready(&self.input, &self.set)?;
+        let (_, Ready { bundle, warnings, state, weights, .. }) = context.ready(&self.input, &self.set)?;
         context.show(&warnings);
-        let given = self.state.clone().or(state).ok_or_else(|| {
+        let given = self.state.clone().or(state).or(weights).ok_or_else(|| {
             let error = Diagnostic::error(codes::USAGE, "it is not said what to convert");
             error.help("give the folder of a run as INPUT, or a state behind it: `halite convert INPUT STATE -o PATH`")
         })?;

@@ -159,8 +159,16 @@ impl Train {
         if self.deny.is_some() {
             context.require_recipe(&self.input, "--deny")?;
         }
-        let (name, Ready { mut bundle, warnings, model, libraries, state, .. }) =
+        let (name, Ready { mut bundle, warnings, model, libraries, state, weights }) =
             context.ready(&self.input, &self.set)?;
+        if let (Some(folder), None, None) = (&weights, &self.weights, &self.resume) {
+            let folder = folder.display();
+            let message = format!("`{folder}` is a checkpoint of Transformers, and a run says what it starts from");
+            let help = format!(
+                "start from its weights, `halite train {folder} --weights {folder}`, or anew: `halite train {folder}/config.json`"
+            );
+            return Err(Diagnostic::error(codes::USAGE, message).help(help).into());
+        }
         if let Some(denied) = denied(self.deny, &warnings) {
             return Ok(denied);
         }
@@ -292,6 +300,7 @@ impl Watcher<'_> {
 
 impl halite_train::Observer for Watcher<'_> {
     fn resumed(&mut self, state: &Path, step: u64) {
+        self.completed = step;
         if self.context.shows_progress() {
             let said = format!("going on after update {step} from {}", state.display());
             self.spinner.suspend(|| terminal::say(&said));

@@ -86,6 +86,11 @@ fn weights_of_a_run_are_written_as_transformers_loads_them() {
         json(folder, &whole),
         json(folder, &[&again[..], &["--set", "seq=16", "--set", "precision=fp32"]].concat())
     );
+    // Weights that are there are never passed over in silence.
+    let started = halite(folder, &["train", "exported", "--text", "text.txt", "--steps", "1", "-o", "c"]);
+    assert_eq!(started.status.code(), Some(2));
+    assert!(message(&started).contains("--weights exported"), "{}", message(&started));
+    written(folder, &["convert", "exported", "--weights-only", "-o", "d.safetensors"]);
     let gone = halite(folder, &["eval", "runs/b"]);
     assert!(message(&gone).contains("there is no file or folder `runs/b`"), "{}", message(&gone));
     let nothing = halite(folder, &["convert", "build", "-o", "c.safetensors"]);

@@ -8,7 +8,7 @@ use halite_train::{History, Seen};
 use plotters::style::RGBColor;
 
 /// Readable on light and on dark ground, as `HELD_OUT` is.
-const MEASURED: RGBColor = RGBColor(47, 125, 214);
+pub(crate) const MEASURED: RGBColor = RGBColor(47, 125, 214);
 
 /// A figure for each thing that is measured.
 ///
@@ -78,6 +78,12 @@ fn series(points: Vec<Point>) -> Vec<Curve> {
     vec![Curve { points, color: MEASURED, opacity: 0.3, width: 1 }, smooth]
 }
 
+/// A smooth curve; of points that are too few to be smoothed, one through them.
+pub(crate) fn smooth(points: Vec<Point>, color: RGBColor) -> Curve {
+    let points = finite(points);
+    line(if is_smoothed(&points) { smoothed(&points) } else { points }, color)
+}
+
 pub(crate) fn line(points: Vec<Point>, color: RGBColor) -> Curve {
     Curve { points, color, opacity: 1.0, width: 2 }
 }
@@ -91,8 +97,7 @@ fn group_norms(history: &History) -> (Vec<Curve>, Vec<(String, RGBColor)>) {
     let all = names.iter().map(|_| ("all".to_owned(), MEASURED)).take(1);
     let (mut curves, mut legend) = (Vec::new(), all.collect::<Vec<_>>());
     for (name, color) in names.into_iter().zip(HELD_OUT.into_iter().cycle()) {
-        let points = finite(metric(history, name));
-        curves.push(line(if is_smoothed(&points) { smoothed(&points) } else { points }, color));
+        curves.push(smooth(metric(history, name), color));
         legend.push((name[GROUP_NORM.len()..].to_owned(), color));
     }
     (curves, legend)
