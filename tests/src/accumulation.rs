@@ -1,9 +1,8 @@
 //! An independent model of what the passes that accumulate define: sums over micro-batches, in plain `f64` arithmetic.
 
-use crate::inputs::{InputKind, seeded_inputs};
-use crate::relation::{Tolerance, agree};
 use halite_ir::{Function, Interpreter, Module, ParamRole, Registry, ResultRole};
 use halite_tensor::HostTensor;
+use halite_test_kit::{InputKind, Tolerance, agree, seeded_inputs};
 use std::collections::BTreeMap;
 
 /// How far a sum may be from the model, in units of roundoff of its element type.

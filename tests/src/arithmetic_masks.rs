@@ -9,10 +9,10 @@ mod applied;
 mod moves;
 mod weights;
 
-use crate::numeric::Random;
 use halite_ir::{Builder, Module, ParamRole, Registry, ResultRole, TensorType, Value, WeightInfo};
 use halite_support::Result;
 use halite_tensor::{DType, Init};
+use halite_test_kit::numeric::Random;
 
 /// A model that may look ahead, in phase `built`. Its entry takes `tokens s32[1, seq]` or `s32[1, seq + 1]` and weights, and
 /// returns `logits [1, seq, vocab]`.

@@ -1,10 +1,10 @@
 //! An independent model of what `key-dropout` makes.
 
-use crate::inputs::{InputKind, seeded_inputs};
 use halite_ir::{EvalCx, Function, Inst, Interpreter, Module, Op, ParamRole, Registry, TensorType};
 use halite_recipe::Recipe;
 use halite_tensor::rounding::{random_bits, stream_key};
 use halite_tensor::{DType, HostTensor, Indices};
+use halite_test_kit::{InputKind, seeded_inputs};
 use std::collections::BTreeMap;
 
 /// Completed updates that are tried.

@@ -1,9 +1,9 @@
 //! An independent model of what `finite` says.
 
-use crate::inputs::{InputKind, seeded_inputs};
 use halite_ir::{FuncResult, Function, Interpreter, Module, ParamRole, Registry, ResultRole};
 use halite_recipe::Recipe;
 use halite_tensor::HostTensor;
+use halite_test_kit::{InputKind, seeded_inputs};
 
 /// What the first element of a parameter is replaced by.
 const TRIED: [f64; 4] = [0.5, f64::INFINITY, f64::NAN, 1e30];

@@ -1,10 +1,9 @@
 //! An independent model of what the passes that scale the loss define, in plain `f64` arithmetic.
 
-use crate::inputs::{InputKind, seeded_inputs};
-use crate::relation::{Tolerance, agree};
 use halite_ir::{FuncResult, Function, Interpreter, Module, Registry, ResultRole};
 use halite_recipe::{DynamicLossScale, LossScale, Recipe};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::{InputKind, Tolerance, agree, seeded_inputs};
 
 /// What a dynamic scale is tried at: its value, what the updates since it was set lack of the interval, and what is fed for `pred`.
 const TRIED: [(f64, i128, bool); 7] = [

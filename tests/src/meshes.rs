@@ -1,6 +1,5 @@
 //! Steps on meshes: models, layouts, and the step of one rank of each.
 
-use crate::xla;
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
@@ -10,6 +9,7 @@ use halite_passes::{Runner, RunnerOptions};
 use halite_runtime::Executable;
 use halite_support::Result;
 use halite_tensor::HostTensor;
+use halite_test_kit::xla;
 
 /// A model and its sizes.
 pub type Model = (&'static str, &'static [&'static str]);

@@ -9,10 +9,10 @@ mod attention;
 mod masks;
 mod mixers;
 
-use crate::numeric::Random;
 use halite_ir::{Attr, Builder, Module, ParamRole, Registry, ResultRole, TensorType, Value, WeightInfo};
 use halite_support::Result;
 use halite_tensor::{DType, Init};
+use halite_test_kit::numeric::Random;
 
 /// A model that may look ahead, in phase `built`. Its entry takes `tokens s32[batch, seq + 1]` and weights, and returns
 /// `logits f32[batch, seq, vocab]`.

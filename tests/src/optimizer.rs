@@ -1,13 +1,12 @@
 //! An independent model of what `clip` and `update` define, in plain `f64` arithmetic.
 
-use crate::inputs::{InputKind, seeded_inputs};
-use crate::relation::{Tolerance, agree};
 use halite::Session;
 use halite_ir::{FuncResult, Function, Interpreter, Module, NamedParams, Param, ParamRole, ResultRole};
 use halite_passes::matches_pattern;
 use halite_passes::update::RefWeight;
 use halite_recipe::{Clip, Group, Recipe};
 use halite_tensor::{DType, HostTensor, Packing, Part};
+use halite_test_kit::{InputKind, Tolerance, agree, seeded_inputs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far an update may be from the model, norm-wise, in units of roundoff of its element type.

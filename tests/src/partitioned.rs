@@ -1,9 +1,9 @@
 //! Partitioned modules against the whole ones.
 
-use crate::inputs::{InputKind, seeded_inputs};
-use crate::numeric::uniform;
 use halite_ir::{Interpreter, Module, Registry, TensorType};
 use halite_tensor::{HostTensor, compare::difference};
+use halite_test_kit::numeric::uniform;
+use halite_test_kit::{InputKind, seeded_inputs};
 
 /// Checks that the ranks of `after` compute together what `before` computes alone, up to the order of sums.
 ///

@@ -17,10 +17,10 @@ mod spelled;
 
 pub use layers::{RandomLayers, random_layers};
 
-use crate::numeric::{Random, uniform};
 use halite_ir::{Builder, FuncId, Function, Module, ParamRole, Registry, ResultRole, TensorType, Value, WeightInfo};
 use halite_support::{Diagnostic, Result};
 use halite_tensor::{DType, HostTensor, Init, Shape};
+use halite_test_kit::numeric::{Random, uniform};
 
 /// What modules to make.
 #[derive(Clone, Copy, Debug)]

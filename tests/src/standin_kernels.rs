@@ -1,11 +1,11 @@
 //! What the stand-in compiler knows of Neuron's kernels: their meaning, written from their table and not from how Halite calls them.
 
-use crate::xla;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto, ShapeProto};
 use halite_hlo::{DECOMPOSITION, Type, is_custom_call, link_decompositions};
 use halite_ir::{Attr, Builder, LowerOptions, Module, ParamRole, Registry, TensorType, Value, Values};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::xla;
 use std::collections::BTreeMap;
 
 /// The module with its kernels written out, that of the name `wrong` computing a thousandth too much.

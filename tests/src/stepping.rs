@@ -1,8 +1,8 @@
 //! Inputs of training steps, and the way from one step to the next.
 
-use crate::numeric::uniform;
 use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_tensor::{HostTensor, Init};
+use halite_test_kit::numeric::uniform;
 
 /// Inputs for the first run of an entry: tokens below `vocab`, two types of them, documents of several tokens with padding behind them, weights
 /// that are away from where they would start, empty slots, what is declared.

@@ -1,9 +1,6 @@
-//! Every tolerance of the tests that is not an op's own (`Sample::ulps`) or a directive of a golden file.
+//! Every tolerance of these tests that is not one of the kit (`halite_test_kit::tolerances`), an op's own (`Sample::ulps`) or a
+//! directive of a golden file.
 //! `halite verify` has its rule in `compiler/driver/src/verify/verdict.rs`, because users see it.
-
-/// How far a gradient may be from the central difference in `f64`, relative to the largest element (in `grad` goldens: to the
-/// derivative along a direction, or 1).
-pub const GRADIENT: f64 = 1e-6;
 
 /// What the rounding of an objective in `f64`, divided by the step of a central difference, adds to [`GRADIENT`], relative
 /// to the objective. All that is left where a gradient is zero.
@@ -11,9 +8,6 @@ pub const DIFFERENCE_NOISE: f64 = 1e-10;
 
 /// The same for random modules, whose objectives are sums of more terms.
 pub const RANDOM_DIFFERENCE_NOISE: f64 = 1e-9;
-
-/// How far `n` roundings may take a result, norm-wise: this many units of roundoff times the root of `n`.
-pub const ROUNDINGS: f64 = 2.0;
 
 /// How far the interpreter and CPU XLA may be apart on a small model, norm-wise, in units of roundoff of the result: their
 /// sums have different orders.

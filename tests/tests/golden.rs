@@ -5,8 +5,6 @@
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
-use halite::Session;
-use halite_tests::Kit;
 use std::process::{Command, ExitCode};
 
 const FLAGS: &str = "XLA_FLAGS";
@@ -17,5 +15,5 @@ fn main() -> ExitCode {
         let status = own.args(std::env::args_os().skip(1)).env_remove(FLAGS).status().unwrap();
         return if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    Kit::new(Session::new(), concat!(env!("CARGO_MANIFEST_DIR"), "/golden")).bless_command("cargo bless").run()
+    halite_tests::kit().run()
 }

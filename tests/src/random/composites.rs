@@ -1,10 +1,10 @@
 //! Composite moves.
 
 use super::{Body, Known};
-use crate::numeric::uniform;
 use halite_ir::{Attr, Real};
 use halite_support::Result;
 use halite_tensor::DType;
+use halite_test_kit::numeric::uniform;
 
 /// Units of roundoff that another implementation of a composite may be off, of its largest value.
 const UNITS: f64 = 128.0;
@@ -115,7 +115,7 @@ impl Body<'_, '_> {
     pub(super) fn embedded(&mut self) -> Result<()> {
         let Some(table) = self.pick(|known| known.ty.dtype().is_float() && known.ty.rank() == 2) else { return Ok(()) };
         let (rows, width) = (table.ty.shape()[0], table.ty.shape()[1]);
-        let draw = |random: &mut crate::numeric::Random, below: usize| -> Vec<i128> {
+        let draw = |random: &mut halite_test_kit::numeric::Random, below: usize| -> Vec<i128> {
             (0..4).map(|_| random.below(below) as i128).collect()
         };
         let ids = halite_tensor::HostTensor::from_ints(DType::S32, [2, 2], draw(self.random, rows));

@@ -1,11 +1,11 @@
 //! Element-wise moves.
 
 use super::{Body, Known};
-use crate::numeric::uniform;
 use halite_ir::ops::Direction;
 use halite_ir::{Op, Value};
 use halite_support::Result;
 use halite_tensor::DType;
+use halite_test_kit::numeric::uniform;
 
 /// A smooth function: its op, a bound of its values and one of its slope, for operands up to a bound.
 type Smooth = (fn() -> Op, fn(f64) -> f64, fn(f64) -> f64);

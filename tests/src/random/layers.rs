@@ -2,10 +2,10 @@
 //! given, by several callers and from within one another.
 
 use super::{Body, Known, MAX_BOUND, PARAM_BOUND, RandomOptions, SIZES, helper, random_seed, values};
-use crate::numeric::Random;
 use halite_ir::{Builder, FuncId, Module, ParamRole, Registry, ResultRole, TensorType, Value, WeightInfo};
 use halite_support::Result;
 use halite_tensor::{HostTensor, Init};
+use halite_test_kit::numeric::Random;
 
 /// A module, and inputs for its entry.
 #[derive(Clone, Debug)]

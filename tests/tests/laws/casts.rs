@@ -6,10 +6,10 @@
 use halite_ir::{Builder, Interpreter, LowerOptions, Module, Op, ParamRole, Registry, TensorType, Value, loses};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
-use halite_tests::cases::FLOATS;
-use halite_tests::numeric::Random;
-use halite_tests::xla::{self, run_passes};
-use halite_tests::{Tolerance, agree};
+use halite_test_kit::cases::FLOATS;
+use halite_test_kit::numeric::Random;
+use halite_test_kit::xla::{self, run_passes};
+use halite_test_kit::{Tolerance, agree};
 
 /// Bit patterns of a 16-bit type.
 const PATTERNS: usize = 1 << 16;

@@ -11,8 +11,9 @@ use halite_ir::{FuncId, Registry};
 use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor, Shape, causal_mask};
+use halite_test_kit::xla;
 use halite_tests::compiled::stored_state;
-use halite_tests::{texts, xla};
+use halite_tests::texts;
 use halite_train::{LoadedModule, RunFiles, Silent, TrainOptions, train};
 use std::path::Path;
 

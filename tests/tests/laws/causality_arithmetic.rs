@@ -4,8 +4,8 @@
 use halite_ir::{Interpreter, ParamRole, Registry, SampleArg};
 use halite_passes::{Verdict, Witness, causality};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::numeric::{drawn, uniform};
 use halite_tests::arithmetic_masks::{ArithmeticModel, arithmetic_model};
-use halite_tests::numeric::{drawn, uniform};
 use halite_tests::parallel::for_each;
 
 /// How many weights and tokens every model is tried on.

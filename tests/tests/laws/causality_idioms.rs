@@ -11,7 +11,7 @@ use halite_ir::{Interpreter, Module, ParamRole, Registry, ResultRole, SampleArg}
 use halite_passes::Verdict;
 use halite_support::codes;
 use halite_tensor::{DType, HostTensor};
-use halite_tests::numeric::{Random, drawn, uniform};
+use halite_test_kit::numeric::{Random, drawn, uniform};
 use halite_tests::parallel::for_each;
 
 /// How many models there are.

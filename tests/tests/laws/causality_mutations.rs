@@ -7,10 +7,10 @@ use halite_ir::{LowerOptions, Registry};
 use halite_passes::{Verdict, causality};
 use halite_runtime::{CompileOptions, Executable, Executor, Program, evaluate};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::numeric::{drawn, uniform};
+use halite_test_kit::xla;
 use halite_tests::mutants::{Mutant, mutant, repeated_mutant};
-use halite_tests::numeric::{drawn, uniform};
 use halite_tests::parallel::for_each;
-use halite_tests::xla;
 
 /// How many models there are.
 fn count() -> u64 {

@@ -11,9 +11,9 @@ use halite_ir::{Function, Interpreter, Module, Op};
 use halite_passes::{Runner, RunnerOptions};
 use halite_runtime::{Executable, evaluate};
 use halite_tensor::{HostTensor, compare::difference};
+use halite_test_kit::xla;
 use halite_tests::parallel::for_each;
 use halite_tests::stepping::{advance, first_inputs};
-use halite_tests::xla;
 use std::cell::OnceCell;
 
 /// A model, and its sizes.

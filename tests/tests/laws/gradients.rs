@@ -7,10 +7,11 @@ use halite_ir::{
 };
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
-use halite_tests::cases::{cotangents, describe, objective, samples};
-use halite_tests::numeric::central_differences;
-use halite_tests::tolerances::{DIFFERENCE_NOISE, GRADIENT};
-use halite_tests::xla::run_passes;
+use halite_test_kit::cases::{cotangents, describe, objective, samples};
+use halite_test_kit::numeric::central_differences;
+use halite_test_kit::tolerances::GRADIENT;
+use halite_test_kit::xla::run_passes;
+use halite_tests::tolerances::DIFFERENCE_NOISE;
 use std::collections::BTreeSet;
 
 const SEED: u64 = 11;

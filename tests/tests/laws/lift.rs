@@ -7,9 +7,9 @@ use halite_lift::lift;
 use halite_support::Result;
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
-use halite_tests::cases::{FLOATS, describe, distinct_samples};
+use halite_test_kit::cases::{FLOATS, describe, distinct_samples};
+use halite_test_kit::xla;
 use halite_tests::random::{RandomModule, RandomOptions, random_module};
-use halite_tests::xla;
 
 /// What a module is once it was lowered and lifted again, all of it followed.
 fn again(module: &Module, registry: &Registry, options: LowerOptions, ranks: usize) -> Result<Module> {

@@ -10,9 +10,9 @@ use halite_recipe::{PrecisionName, RoundingMode, SrSites};
 use halite_runtime::evaluate;
 use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
-use halite_tests::numeric::{Random, uniform};
+use halite_test_kit::numeric::{Random, uniform};
+use halite_test_kit::xla;
 use halite_tests::tolerances::SUMS;
-use halite_tests::xla;
 
 /// Loss and gradients, all passes at work but the optimizer.
 const GRADIENTS: &str = "bind-recipe, cse, dce, auto-diff, auto-cast, (simplify, fold-constant, cse, dce)*, \

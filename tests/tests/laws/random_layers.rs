@@ -9,8 +9,8 @@ use halite_ir::{Inst, Interpreter, Module};
 use halite_passes::{Runner, RunnerOptions};
 use halite_recipe::Recipe;
 use halite_tensor::{DType, HostTensor, compare::difference};
+use halite_test_kit::{Directives, in_model, stored_as};
 use halite_tests::random::{RandomLayers, RandomOptions, random_layers};
-use halite_tests::{Directives, in_model, stored_as};
 
 const MIXED: RandomOptions = RandomOptions { float: DType::F32, smooth: false };
 const SMOOTH: RandomOptions = RandomOptions { float: DType::F64, smooth: true };

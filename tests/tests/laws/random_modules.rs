@@ -8,10 +8,11 @@ use halite_passes::{Changed, PassRegistry, Relation};
 use halite_support::{FileId, Name, Result};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
-use halite_tests::numeric::central_differences;
+use halite_test_kit::numeric::central_differences;
+use halite_test_kit::tolerances::GRADIENT;
+use halite_test_kit::{Directives, in_model, stored_as, xla};
 use halite_tests::random::{RandomModule, RandomOptions, random_module};
-use halite_tests::tolerances::{GRADIENT, RANDOM_DIFFERENCE_NOISE};
-use halite_tests::{Directives, in_model, stored_as, xla};
+use halite_tests::tolerances::RANDOM_DIFFERENCE_NOISE;
 
 const MIXED: RandomOptions = RandomOptions { float: DType::F32, smooth: false };
 const SMOOTH: RandomOptions = RandomOptions { float: DType::F64, smooth: true };

@@ -4,7 +4,7 @@ use halite_ir::text::{PrintOptions, parse, print_with};
 use halite_ir::{Module, Registry};
 use halite_passes::{Findings, Fusion, Pass, PassCx, fusions};
 use halite_support::FileId;
-use halite_tests::numeric::Random;
+use halite_test_kit::numeric::Random;
 use std::path::{Path, PathBuf};
 
 /// How often the rules of each pass are shuffled.

@@ -7,11 +7,12 @@ use halite_ir::{
 };
 use halite_support::{FileId, Name, Result};
 use halite_tensor::{DType, HostTensor};
-use halite_tests::cases::{FLOATS, describe, distinct_samples, samples};
+use halite_test_kit::cases::{FLOATS, describe, distinct_samples, samples};
+use halite_test_kit::xla;
 use halite_tests::joint::{apart, joint_module};
 use halite_tests::known_differences::{Known, find};
+use halite_tests::on_own_code;
 use halite_tests::parallel::for_each;
-use halite_tests::{on_own_code, xla};
 
 const SEED: u64 = 7;
 

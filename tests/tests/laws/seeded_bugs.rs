@@ -11,7 +11,7 @@ use halite_ir::{Function, Module, Op, Rewriter, Value};
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline, PipelineSpec, Relation};
 use halite_support::{Diagnostic, Name, Result, Severity};
 use halite_tensor::DType;
-use halite_tests::xla;
+use halite_test_kit::xla;
 use std::sync::Arc;
 
 mod subtle;

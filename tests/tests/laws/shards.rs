@@ -7,7 +7,7 @@ use halite_ir::{
     sample_module,
 };
 use halite_tensor::{DType, Digit, HostTensor, Mesh, Sharding, compare::difference};
-use halite_tests::cases::{describe, samples};
+use halite_test_kit::cases::{describe, samples};
 
 /// A sample with its types and how its dimensions correspond.
 struct Case {

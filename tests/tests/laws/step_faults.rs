@@ -9,7 +9,7 @@ use halite_ir::text::{PrintOptions, parse, print_with};
 use halite_ir::{Module, verify};
 use halite_passes::{Runner, RunnerOptions};
 use halite_support::FileId;
-use halite_tests::Directives;
+use halite_test_kit::Directives;
 use halite_tests::defined::check_defined;
 
 mod order;

@@ -7,8 +7,8 @@ use halite::Session;
 use halite::source::Source;
 use halite::verify::verdict::{FALSE_ALARM, Judged, Residual, judge};
 use halite::verify::{Outcome, VerifyOptions, VerifyRow};
-use halite_tests::numeric::Random;
-use halite_tests::xla;
+use halite_test_kit::numeric::Random;
+use halite_test_kit::xla;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 

@@ -7,11 +7,11 @@ use halite_runtime::evaluate_replicas;
 use halite_support::{Diagnostic, Result};
 use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
+use halite_test_kit::xla;
 use halite_tests::layouts::{Case, Machine, Pair, is_long};
 use halite_tests::meshes::{ALL_MODELS, CLIP, Loaded, MODELS, OnMesh, Ranks, entry, ignore_labels, shapes, together};
 use halite_tests::parallel::for_each;
 use halite_tests::stepping::{advance, first_inputs};
-use halite_tests::xla;
 use std::collections::BTreeSet;
 
 /// How many updates are compared: the first and what moments make of the next, or more in the long run.

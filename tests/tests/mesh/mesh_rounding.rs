@@ -6,7 +6,7 @@ use halite::Session;
 use halite::compile::CompileOptions;
 use halite_bundle::tensors::Tensors;
 use halite_tensor::{DType, HostTensor};
-use halite_tests::xla;
+use halite_test_kit::xla;
 use halite_train::TrainStep;
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! Vocabularies that the ranks of `tensor` do not divide: they are shared with padding, and training is what it is on one device without any.
 
 use halite_ir::{Function, Module};
+use halite_test_kit::{in_model, stored_as};
 use halite_tests::meshes::{Loaded, Model, Ranks, STEP, entry, ignore_labels, settings};
-use halite_tests::numeric::apart;
 use halite_tests::stepping::{advance, first_inputs};
-use halite_tests::{in_model, stored_as};
+use halite_tests::trained::apart;
 
 const VOCAB: usize = 27;
 

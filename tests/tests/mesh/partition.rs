@@ -4,8 +4,8 @@ use halite_ir::text::{parse, print};
 use halite_ir::{Function, Inst, Op, ParamRole, verify};
 use halite_support::FileId;
 use halite_tensor::compare::difference;
+use halite_test_kit::numeric::uniform;
 use halite_tests::meshes::{Loaded, MODELS, Model, STEP, entry, layout};
-use halite_tests::numeric::uniform;
 use halite_tests::stepping::first_inputs;
 use std::collections::BTreeMap;
 

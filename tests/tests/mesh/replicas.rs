@@ -5,8 +5,8 @@ use halite::{Bundle, Session};
 use halite_bundle::{ModuleRole, Port, PortRole};
 use halite_runtime::evaluate_replicas;
 use halite_tensor::{HostTensor, Shape};
+use halite_test_kit::xla;
 use halite_tests::compiled::stored_state;
-use halite_tests::xla;
 
 const UPDATES: usize = 3;
 

@@ -4,8 +4,8 @@ use halite::Session;
 use halite::compile::{CompileOptions, Replicas};
 use halite_bundle::ModuleRole;
 use halite_support::{Code, Diagnostics, Severity, codes};
+use halite_test_kit::numeric::Random;
 use halite_tests::meshes::{ALL_MODELS, Model};
-use halite_tests::numeric::Random;
 use halite_tests::parallel::for_each;
 use std::path::{Path, PathBuf};
 

@@ -9,8 +9,9 @@ use halite_bundle::{ModuleRole, init};
 use halite_passes::PipelineSpec;
 use halite_support::{Diagnostic, codes};
 use halite_tensor::compare::difference;
+use halite_test_kit::xla;
 use halite_tests::compiled::expect;
-use halite_tests::{texts, xla};
+use halite_tests::texts;
 use halite_train::{Observer, Record, RunFiles, Start, TrainOptions, train};
 use std::path::Path;
 

@@ -4,8 +4,8 @@ use halite::Session;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Bundle, ModuleRole, init};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::xla;
 use halite_tests::compiled::expect;
-use halite_tests::xla;
 use halite_train::TrainStep;
 
 const STEPS: usize = 4;

@@ -6,8 +6,8 @@ use halite::compile::CompileOptions;
 use halite::source::Source;
 use halite::verify::VerifyOptions;
 use halite_support::codes;
+use halite_test_kit::xla;
 use halite_tests::parallel::for_each;
-use halite_tests::xla;
 
 /// Each with whether it reads in both directions.
 const MODELS: [(&str, bool); 10] = [

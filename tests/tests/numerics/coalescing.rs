@@ -11,9 +11,9 @@ use halite_passes::{Changed, Findings, PassReport, Pipeline, Runner, RunnerOptio
 use halite_runtime::{Executable, evaluate};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor, compare::difference};
+use halite_test_kit::{Directives, in_model, stored_as, xla};
 use halite_tests::stepping::{advance, first_inputs};
 use halite_tests::tolerances::{MERGED, MIXED_RATIO, MIXED_ROUNDINGS};
-use halite_tests::{Directives, in_model, stored_as, xla};
 use std::collections::BTreeMap;
 
 /// Updates that are compared.

@@ -11,11 +11,11 @@ use halite_passes::{Runner, RunnerOptions};
 use halite_recipe::Recipe;
 use halite_support::FileId;
 use halite_tensor::{DType, HostTensor};
-use halite_tests::Directives;
+use halite_test_kit::numeric::{central_differences, drawn};
+use halite_test_kit::tolerances::GRADIENT;
+use halite_test_kit::{Directives, xla};
 use halite_tests::compiled::{expect, stored_state};
-use halite_tests::numeric::{central_differences, drawn};
-use halite_tests::tolerances::{DIFFERENCE_NOISE, GRADIENT};
-use halite_tests::xla;
+use halite_tests::tolerances::DIFFERENCE_NOISE;
 use halite_train::{LoadedModule, TrainStep};
 
 /// Runs passes on a module under a recipe.

@@ -5,8 +5,8 @@ use halite::{Bundle, Session};
 use halite_bundle::{ModuleRole, init};
 use halite_ir::{Module, ParamRole, ResultRole};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::xla;
 use halite_tests::compiled::expect;
-use halite_tests::xla;
 use halite_train::TrainStep;
 
 /// The legal IR of a training step, and its bundle.

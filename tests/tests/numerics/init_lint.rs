@@ -6,7 +6,7 @@ use halite_ir::{FuncResult, LowerOptions, Module, ParamRole, Phase, ResultRole};
 use halite_passes::{PipelineSpec, ResidualStream, Runner, RunnerOptions, check_init, check_unused};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::{DType, HostTensor, Init};
-use halite_tests::xla;
+use halite_test_kit::xla;
 
 /// How far a standard deviation that is computed may be from the one that is measured.
 const FACTOR: f64 = 1.15;

@@ -5,8 +5,8 @@ use halite_bundle::init;
 use halite_bundle::tensors::Tensors;
 use halite_support::{Diagnostic, codes};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::xla;
 use halite_tests::compiled::expect;
-use halite_tests::xla;
 use halite_train::TrainStep;
 
 const PRECISIONS: [&str; 5] = ["fp32", "mixed", "mixed-sr", "bf16-sr", "fp64"];

@@ -4,8 +4,9 @@
 use halite_bundle::ModuleRole;
 use halite_hlo::proto::{HloComputationProto, HloModuleProto};
 use halite_runtime::{CompileOptions, Executor, Program};
+use halite_test_kit::xla;
+use halite_tests::compiled;
 use halite_tests::optimized::optimized_by;
-use halite_tests::{compiled, xla};
 use std::collections::HashMap;
 
 const LAYERS: usize = 4;

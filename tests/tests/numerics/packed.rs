@@ -9,8 +9,8 @@ use halite_passes::{Runner, RunnerOptions};
 use halite_recipe::Recipe;
 use halite_support::FileId;
 use halite_tensor::{DType, HostTensor};
-use halite_tests::numeric::uniform;
-use halite_tests::{Directives, in_model, stored_as, xla};
+use halite_test_kit::numeric::uniform;
+use halite_test_kit::{Directives, in_model, stored_as, xla};
 
 /// A module after these passes, under a recipe.
 fn after(session: &Session, recipe: &Recipe, passes: &str, text: &str) -> Module {

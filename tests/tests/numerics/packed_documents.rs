@@ -2,9 +2,10 @@
 
 use halite_ir::{Function, Module, ParamRole, ResultRole};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::numeric::Random;
 use halite_tests::meshes::{Loaded, Model, entry};
-use halite_tests::numeric::{Random, apart};
 use halite_tests::stepping::first_inputs;
+use halite_tests::trained::apart;
 use std::collections::BTreeMap;
 
 const BATCH: usize = 3;

@@ -4,8 +4,8 @@ use halite::Session;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Bundle, init};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::xla;
 use halite_tests::compiled::expect;
-use halite_tests::xla;
 use halite_train::{Metrics, TrainStep};
 
 /// Sequences of an update.

@@ -7,7 +7,7 @@ use halite_ir::{Attr, Builder, Interpreter, LowerOptions, Module, ParamRole, Reg
 use halite_support::Result;
 use halite_tensor::rounding::{random_bits, stochastic, stream_key};
 use halite_tensor::{DType, HostTensor, Indices};
-use halite_tests::xla;
+use halite_test_kit::xla;
 
 const NARROW: [DType; 2] = [DType::Bf16, DType::F16];
 

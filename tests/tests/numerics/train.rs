@@ -4,8 +4,9 @@
 
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
+use halite_test_kit::xla;
 use halite_tests::parallel::for_each;
-use halite_tests::{on_own_code, texts, xla};
+use halite_tests::{on_own_code, texts};
 use halite_train::{History, RunFiles, Silent, Start, TrainOptions, train};
 use std::path::Path;
 

@@ -4,8 +4,8 @@ use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::shards;
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::xla;
 use halite_tests::compiled::expect;
-use halite_tests::xla;
 use halite_train::{Metrics, TrainStep};
 
 /// One layer of `tiny`.

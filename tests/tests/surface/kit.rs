@@ -4,8 +4,8 @@ use halite::Session;
 use halite_ir::{Inst, Module, Op, Phase, rewrite_functions};
 use halite_passes::{Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation};
 use halite_support::{Diagnostic, Result, codes};
+use halite_test_kit::{Anchor, Case, Directives, Kit, Mode, Outcome, Suite};
 use halite_tests::scaled::{BY, Scaled};
-use halite_tests::{Anchor, Case, Directives, Kit, Mode, Outcome, Suite};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -217,17 +217,17 @@ fn a_folder_without_files_is_a_fault() {
 #[test]
 fn the_readme_shows_the_example() {
     let read = |path: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect(path);
-    let (readme, example) = (read("README.md"), read("examples/custom_pass.rs"));
-    assert!(readme.contains(&read("examples/custom_pass/opt/double_negation.ir")));
+    let (readme, example) = (read("kit/README.md"), read("kit/examples/custom_pass.rs"));
+    assert!(readme.contains(&read("kit/examples/custom_pass/opt/multiply_by_inverse.ir")));
     let pass = example.split("/// Writes").nth(1).and_then(|rest| rest.split("\n}\n\nfn ").next());
     assert!(readme.contains(pass.expect("the example has a pass")));
 }
 
 #[test]
 fn the_readme_has_all_directives_and_suites() {
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("it is there");
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/kit/README.md")).expect("it is there");
     let has = |name: &str| readme.lines().any(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
-    let suites = halite_tests::suites::builtin();
+    let suites = halite_test_kit::suites::builtin();
     let names = Directives::KEYS.into_iter().chain(suites.iter().map(|suite| suite.name()));
     assert_eq!(names.filter(|name| !has(name)).collect::<Vec<_>>(), [""; 0]);
 }

@@ -10,8 +10,8 @@ use halite_ir::{FuncResult, Module, ParamRole, Phase, ResultRole, Rewriter, Tens
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_support::{Diagnostic, FileId, Name, Result};
 use halite_tensor::{DType, HostTensor, Init, StateSpec};
+use halite_test_kit::xla;
 use halite_tests::compiled::expect;
-use halite_tests::xla;
 use halite_train::TrainStep;
 use std::sync::Arc;
 

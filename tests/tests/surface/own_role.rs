@@ -8,8 +8,8 @@ use halite_bundle::tensors::Tensors;
 use halite_bundle::{ModuleRole, PortRole};
 use halite_support::{Diagnostics, codes};
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::xla;
 use halite_tests::compiled::{expect, stored_state};
-use halite_tests::xla;
 use halite_train::{LoadedModule, TrainStep};
 
 fn named(name: &'static str) -> ModuleRole {

@@ -5,7 +5,7 @@ use halite::source::Source;
 use halite::verify::VerifyOptions;
 use halite_ir::{Module, fingerprint};
 use halite_passes::{Runner, RunnerOptions};
-use halite_tests::xla;
+use halite_test_kit::xla;
 use std::path::Path;
 
 /// The recipe of a small Llama.

@@ -3,7 +3,7 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite_bundle::ModuleRole;
-use halite_tests::xla;
+use halite_test_kit::xla;
 
 #[test]
 #[ignore = "second tier: XLA takes up to a minute"]

@@ -27,8 +27,8 @@ use halite_ir::{
 };
 use halite_support::FileId;
 use halite_tensor::{DType, HostTensor};
-use halite_tests::cases::{objective, samples};
-use halite_tests::xla::{self, run_passes};
+use halite_test_kit::cases::{objective, samples};
+use halite_test_kit::xla::{self, run_passes};
 
 fn read(text: &str) -> Module {
     parse(text, FileId::of("test.ir", text), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))

@@ -9,8 +9,8 @@ use halite_ir::{KernelForm, LowerOptions};
 use halite_passes::{DialectEntry, KernelUse, Operand, Site};
 use halite_runtime::evaluate;
 use halite_tensor::{HostTensor, Shape};
+use halite_test_kit::xla;
 use halite_tests::compiled::stored_state;
-use halite_tests::xla;
 use halite_train::LoadedModule;
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@ use halite_hlo::graph::Graph;
 use halite_neuron::MEMORY_MARGIN;
 use halite_runtime::MemoryStats;
 use halite_target::estimate::{Question, analyze};
+use halite_test_kit::xla;
 use halite_tests::parallel::for_each;
-use halite_tests::xla;
 
 /// A module of a recipe: a name for people, the preset or model, overrides, the role.
 type Case = (&'static str, &'static str, &'static [&'static str], ModuleRole);

@@ -6,7 +6,7 @@ use halite::source::Source;
 use halite::verify::VerifyOptions;
 use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::codes;
-use halite_tests::xla;
+use halite_test_kit::xla;
 
 /// A recipe for trn1 without the kernel of `top_k`, with a model that makes `more` of hidden states `x` and adds it to its
 /// loss.

@@ -11,10 +11,10 @@ use halite_hlo::{CollectiveForm, GroupField};
 use halite_ir::{Indexing, LowerOptions, Module, Registry, Sample, sample_inputs, sample_module};
 use halite_runtime::{MemoryStats, ProgramFormat};
 use halite_tensor::HostTensor;
-use halite_tests::cases::{FLOATS, describe, distinct_samples};
+use halite_test_kit::cases::{FLOATS, describe, distinct_samples};
+use halite_test_kit::xla;
 use halite_tests::compiled::expect;
 use halite_tests::joint::joint_module;
-use halite_tests::xla;
 use halite_train::TrainStep;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use halite::Session;
 use halite::verify::VerifyOptions;
 use halite_bundle::ModuleRole;
-use halite_tests::xla;
+use halite_test_kit::xla;
 
 fn verify(preset: &str, role: ModuleRole) {
     let mut session = Session::new();

@@ -19,7 +19,8 @@ use halite_recipe::TargetName;
 use halite_stablehlo::{Form, Functions};
 use halite_support::{Diagnostic, Diagnostics, FileId, Severity, SourceMap};
 use halite_tensor::Mesh;
-use halite_tests::{legality, xla};
+use halite_test_kit::xla;
+use halite_tests::legality;
 
 pub(crate) const TARGET: Target = Target { name: "hlo", share: 80, seeds, prepare: |_| Box::new(run), ..WIRE };
 

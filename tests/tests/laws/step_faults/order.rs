@@ -6,8 +6,8 @@ use halite_bundle::{ModuleRole, init};
 use halite_passes::PipelineSpec;
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor};
+use halite_test_kit::xla;
 use halite_tests::compiled::expect;
-use halite_tests::xla;
 use halite_train::TrainStep;
 use std::collections::BTreeMap;
 

@@ -64,6 +64,10 @@ const TABLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("halite-python", &["tensor", "neuron", "report", "runtime", "stablehlo", "data", "train", "driver"]),
+    (
+        "halite-test-kit",
+        &["support", "tensor", "recipe", "hlo", "stablehlo", "ir", "bundle", "passes", "runtime", "driver"],
+    ),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
 

@@ -4,8 +4,8 @@ use crate::repo::{files_below, read, root};
 use halite_ir::ops::Constant;
 use halite_ir::{Builder, InferCx, LowerOptions, Module, Op, Registry, Sample, TensorType, Vjp, VjpCx, sample_module};
 use halite_tensor::DType;
-use halite_tests::cases::{describe, samples};
-use halite_tests::xla;
+use halite_test_kit::cases::{describe, samples};
+use halite_test_kit::xla;
 use std::collections::BTreeSet;
 
 /// Files beside the ops that hold what several of them share.

@@ -9,7 +9,8 @@ use halite_runtime::{
 };
 use halite_standin_nrt::{Named, StandInNeff};
 use halite_tensor::{DType, HostTensor};
-use halite_tests::{standin_nrt, xla};
+use halite_test_kit::xla;
+use halite_tests::standin_nrt;
 use std::process::Command;
 
 fn open() -> Nrt {

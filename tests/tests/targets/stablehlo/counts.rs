@@ -5,9 +5,9 @@ use halite_hlo::OUTPUT_NAMES;
 use halite_hlo::proto::HloModuleProto;
 use halite_runtime::{ProgramFormat, evaluate_replicas};
 use halite_tensor::HostTensor;
+use halite_test_kit::xla;
 use halite_tests::optimized::optimized_by;
 use halite_tests::structure::structure;
-use halite_tests::xla;
 
 /// Set in the process whose XLA writes what it makes of programs: the file that gets a line for each program, whether bits are equal.
 const CHILD: &str = "HALITE_TEST_STABLEHLO_COUNTS";

@@ -5,10 +5,10 @@ use halite::Session;
 use halite_hlo::{CheckedHlo, Type};
 use halite_ir::{LowerOptions, Registry, sample_inputs, sample_module};
 use halite_tensor::HostTensor;
-use halite_tests::cases::{FLOATS, distinct_samples};
+use halite_test_kit::cases::{FLOATS, distinct_samples};
+use halite_test_kit::suites::lowered;
+use halite_test_kit::{InputKind, Kit, seeded_inputs, xla};
 use halite_tests::joint::joint_module;
-use halite_tests::suites::lowered;
-use halite_tests::{InputKind, Kit, seeded_inputs, xla};
 
 /// A module and its operands: `inputs[rank][parameter]`.
 pub(crate) struct Program {

@@ -2,7 +2,6 @@
 
 use halite_ir::{SampleArg, sample_inputs};
 use halite_support::Result;
-use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor, Shape};
 
 /// A tensor of uniform reals between the bounds, the same for the same seed.
@@ -66,11 +65,4 @@ impl Random {
     pub fn coin(&mut self) -> bool {
         self.below(2) == 0
     }
-}
-
-/// How far a result of training is from what is expected, as a share of its largest element; of one that is zero but for rounding by itself. With
-/// the bias of keys all scores of a query change alike, of which softmax takes the differences.
-pub fn apart(name: &str, found: &HostTensor, expected: &HostTensor) -> f64 {
-    let apart = difference(found, expected);
-    if name.contains("self.key.bias") { apart.max_abs } else { apart.relative() }
 }

@@ -5,6 +5,7 @@ mod case;
 pub use case::{Case, Outcome};
 
 use crate::document::compare_texts;
+use crate::oracle::Oracle;
 use crate::suites::{self, Suite};
 use halite::Session;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -24,6 +25,7 @@ pub struct Kit {
     session: Session,
     folder: PathBuf,
     suites: Vec<Arc<dyn Suite>>,
+    oracles: Vec<Arc<dyn Oracle>>,
     bless_command: Option<String>,
 }
 
@@ -64,13 +66,20 @@ impl Kit {
     /// The golden files below `folder`, with the composites, passes, kernels and pipelines of a session and the built-in
     /// suites. A relative folder is one of the current directory, which `cargo test` makes that of the package.
     pub fn new(session: Session, folder: impl Into<PathBuf>) -> Self {
-        Self { session, folder: folder.into(), suites: suites::builtin(), bless_command: None }
+        Self { session, folder: folder.into(), suites: suites::builtin(), oracles: Vec::new(), bless_command: None }
     }
 
     /// With another suite, which comes before a built-in one of the same name.
     #[must_use]
     pub fn suite(mut self, suite: Arc<dyn Suite>) -> Self {
         self.suites.insert(0, suite);
+        self
+    }
+
+    /// With models of what passes define; of several that know a pass the first counts.
+    #[must_use]
+    pub fn oracle(mut self, oracle: Arc<dyn Oracle>) -> Self {
+        self.oracles.push(oracle);
         self
     }
 
@@ -108,7 +117,7 @@ impl Kit {
     /// When the folder or one of them cannot be read.
     pub fn cases(&self, suite: &str) -> Result<Vec<Case>, String> {
         let of_suite = |test: &Test| test.suite.as_ref().is_ok_and(|own| own.name() == suite);
-        self.tests()?.iter().filter(|test| of_suite(test)).map(|test| Case::read(&test.name, &test.path)).collect()
+        self.tests()?.iter().filter(|test| of_suite(test)).map(|test| self.read(test)).collect()
     }
 
     fn trials(self, mode: Mode) -> Vec<Trial> {
@@ -149,9 +158,13 @@ impl Kit {
         })
     }
 
+    fn read(&self, test: &Test) -> Result<Case, String> {
+        Case::read(&test.name, &test.path, &self.oracles)
+    }
+
     fn perform(&self, test: &Test, mode: Mode) -> Result<(), String> {
         let suite = test.suite.as_ref().map_err(String::clone)?;
-        let case = Case::read(&test.name, &test.path)?;
+        let case = self.read(test)?;
         case.directives.belong_to(suite.name())?;
         let outcome = suite.run(&case, &self.session)?;
         let expected = case.document.with_expected(&outcome.blocks);

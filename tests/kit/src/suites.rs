@@ -5,10 +5,7 @@
 
 mod causality;
 mod grad;
-mod launch;
-mod legality;
 mod lower;
-mod metrics;
 mod opt;
 mod parse;
 mod policy;
@@ -50,9 +47,6 @@ pub fn builtin() -> Vec<Arc<dyn Suite>> {
         Arc::new(lower::Lower),
         Arc::new(run::Run),
         Arc::new(policy::Policies),
-        Arc::new(legality::Legality),
         Arc::new(causality::Causality),
-        Arc::new(metrics::Metrics),
-        Arc::new(launch::Launch),
     ]
 }

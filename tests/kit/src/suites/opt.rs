@@ -2,7 +2,6 @@
 
 use super::Suite;
 use crate::annotation::{Annotation, match_diagnostics};
-use crate::defined::check_defined;
 use crate::document::{Anchor, compare_texts};
 use crate::executable::executable;
 use crate::inputs::{InputKind, seeded_inputs};
@@ -79,7 +78,7 @@ fn refused(case: &Case, failure: Failure) -> Result<Outcome, String> {
 pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &Module) -> Result<Transformed, Failure> {
     let recipe = case.directives.recipe().map_err(Failure::Wrong)?;
     let pipeline = session.passes.parse(passes).map_err(Failure::Refused)?;
-    let mut watch = Watch { session, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
+    let mut watch = Watch { case, session, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
     let mut after = before.clone();
     let options = RunnerOptions { check_changed: true, ..RunnerOptions::default() };
     let findings = Findings::with_remarks();
@@ -104,6 +103,7 @@ const SCALES: &str = "scale";
 
 /// Checks the relation of each pass as it runs.
 struct Watch<'a> {
+    case: &'a Case,
     session: &'a Session,
     recipe: Option<&'a Recipe>,
     before: Option<Module>,
@@ -122,7 +122,7 @@ impl Dump for Watch<'_> {
         let relation = known.info().relation;
         self.recast |= relation == Relation::WithinRecipe || pass.contains(SCALES);
         let defined = match self.recipe {
-            Some(recipe) => check_defined(pass, &before, module, recipe, self.session),
+            Some(recipe) => self.check_defined(pass, relation, &before, module, recipe),
             None => Ok(()),
         };
         let related = match relation {
@@ -138,6 +138,25 @@ impl Dump for Watch<'_> {
 }
 
 impl Watch<'_> {
+    /// Checks that a pass made what it defines, where there is a model of it. What defines something has one.
+    fn check_defined(
+        &self,
+        pass: &str,
+        relation: Relation,
+        before: &Module,
+        after: &Module,
+        recipe: &Recipe,
+    ) -> Result<(), String> {
+        let mut told = self.case.oracles.iter().filter_map(|one| one.check(pass, before, after, recipe, self.session));
+        match told.next() {
+            Some(found) => found,
+            None if relation == Relation::Defines => {
+                Err("nothing models what it defines; give the kit an `Oracle` that does".to_owned())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Checks that an optimization leaves alone what it made.
     fn check_idempotent(&self, pass: &dyn Pass, module: &Module) -> Result<(), String> {
         let (name, mut again) = (pass.info().name, module.clone());

@@ -1,10 +1,8 @@
 //! `legality`.
 
-use super::Suite;
-use crate::document::Anchor;
-use crate::kit::{Case, Outcome};
 use crate::legality::cases;
 use halite::Session;
+use halite_test_kit::{Anchor, Case, Outcome, Suite};
 
 /// What rules of Neuron targets find in HLO: a file for each rule, named after it.
 ///

@@ -34,7 +34,7 @@ fn trials(function: &Function) -> Vec<(InputKind, u64)> {
 
 /// Runs every function that both modules have, and call alike, on seeded operands, others on each rank, and compares the results as the
 /// relation says.
-/// [`Relation::Defines`] is not checked here: see [`check_defined`](crate::defined::check_defined).
+/// [`Relation::Defines`] is not checked here: see [`Oracle`](crate::Oracle).
 ///
 /// # Errors
 /// Naming the function, the operands and the first result that differs.

@@ -5,12 +5,14 @@ use crate::directives::Directives;
 use crate::document::{Anchor, Document};
 use crate::executable::executable;
 use crate::literal::parse_inputs;
+use crate::oracle::Oracle;
 use crate::relation::{Tolerance, agree};
 use crate::xla;
 use halite::Session;
 use halite_ir::{Interpreter, Module};
 use halite_support::{Diagnostic, FileId, SourceMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A golden file.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub struct Case {
     pub sources: SourceMap,
     /// The file in `sources`.
     pub file: FileId,
+    /// Models of what passes define.
+    pub oracles: Vec<Arc<dyn Oracle>>,
 }
 
 /// What a suite expects to find in a file.
@@ -49,14 +53,15 @@ impl Outcome {
 
 impl Case {
     /// Reads a file.
-    pub(super) fn read(name: &str, path: &Path) -> Result<Self, String> {
+    pub(super) fn read(name: &str, path: &Path, oracles: &[Arc<dyn Oracle>]) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let directives = Directives::parse(&text)?;
         let mut sources = SourceMap::new();
         let shown = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let file = sources.add(shown, text.clone());
         let document = Document::new(&text);
-        Ok(Self { name: name.to_owned(), path: path.to_path_buf(), text, directives, document, sources, file })
+        let (name, path, oracles) = (name.to_owned(), path.to_path_buf(), oracles.to_vec());
+        Ok(Self { name, path, text, directives, document, sources, file, oracles })
     }
 
     /// The module in the file, verified.

@@ -1,13 +1,11 @@
 //! `launch`.
 
-use super::Suite;
-use crate::document::Anchor;
-use crate::kit::{Case, Outcome};
 use halite::Session;
 use halite_bundle::ModuleRole;
 use halite_neuron::settings::{Profile, Surroundings};
 use halite_neuron::tables::{Setter, Variable};
 use halite_neuron::{Tables, neuronx};
+use halite_test_kit::{Anchor, Case, Outcome, Suite};
 use std::collections::BTreeSet;
 
 /// What becomes of the environment that the launch script of a published run exports.

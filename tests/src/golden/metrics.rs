@@ -2,15 +2,13 @@
 
 mod count;
 
-use super::Suite;
-use crate::document::Anchor;
-use crate::kit::{Case, Outcome};
 use count::Counts;
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
 use halite_bundle::ModuleRole;
 use halite_support::Diagnostics;
+use halite_test_kit::{Anchor, Case, Outcome, Suite};
 
 /// What each module of a model consists of once it is compiled: products, softmaxes, masks, instructions.
 ///
