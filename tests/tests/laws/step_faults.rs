@@ -9,8 +9,8 @@ use halite_ir::text::{PrintOptions, parse, print_with};
 use halite_ir::{Module, verify};
 use halite_passes::{Runner, RunnerOptions};
 use halite_support::FileId;
-use halite_test_kit::Directives;
-use halite_tests::defined::check_defined;
+use halite_test_kit::{Directives, Oracle};
+use halite_tests::defined::StepModels;
 
 mod order;
 mod texts;
@@ -59,7 +59,7 @@ fn read(session: &Session, text: &str) -> Result<Module, String> {
 fn missed(session: &Session, fault: &Fault) -> Option<String> {
     let (before, after, recipe) = run(session, fault.place);
     let pass = fault.place.passes.last().unwrap();
-    let law = |module: &Module| check_defined(pass, &before, module, &recipe, session);
+    let law = |module: &Module| StepModels.check(pass, &before, module, &recipe, session).unwrap();
     if let Err(error) = law(&after) {
         return Some(format!("the law fails without it: {error}"));
     }
