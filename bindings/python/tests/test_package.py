@@ -38,7 +38,7 @@ def test_names_are_there() -> None:
 
 
 def test_the_version_is_that_of_the_package_and_of_the_command() -> None:
-    assert halite.__version__ == version("halite")
+    assert halite.__version__ == version("halite-compiler")
     program = os.environ.get("HALITE_PROGRAM")
     if program is not None:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
