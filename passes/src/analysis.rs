@@ -1,5 +1,8 @@
 //! What is found out of a module and changes nothing: causality, precision, replicas, initial values, unused names.
 
+use crate::framework::pass::Pass;
+use std::sync::Arc;
+
 pub(crate) mod audit;
 pub(crate) mod causality;
 pub(crate) mod check_causality;
@@ -9,3 +12,12 @@ pub(crate) mod init_lint;
 pub(crate) mod replicas;
 mod trial;
 pub(crate) mod unused;
+
+/// The passes of this folder.
+pub(crate) fn passes() -> Vec<Arc<dyn Pass>> {
+    vec![
+        Arc::new(check_causality::CheckCausality),
+        Arc::new(check_precision::CheckPrecision),
+        Arc::new(check_replicas::CheckReplicas),
+    ]
+}

@@ -2,6 +2,7 @@
 
 pub(crate) mod calls;
 pub(crate) mod dialect;
+pub(crate) mod example;
 pub(crate) mod exception;
 pub(crate) mod findings;
 pub(crate) mod membership;

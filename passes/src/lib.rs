@@ -14,8 +14,8 @@ pub use analysis::replicas::{
     Moves, ReplicaFinding, ReplicaSuspicion, ReplicaWitness, held_elsewhere, replicas, unlike_ranks, unlike_whole,
 };
 pub use analysis::unused::check_unused;
-pub use builtin::fusions;
 pub use framework::dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
+pub use framework::example::Example;
 pub use framework::findings::Findings;
 pub use framework::membership::{decay_of, groups_of};
 pub use framework::pass::{Changed, Kind, MadeBy, Pass, PassCx, PassInfo, Relation, Smaller};
@@ -27,6 +27,7 @@ pub use framework::report::PassReport;
 pub use framework::runner::{Dump, DumpPoint, Runner, RunnerOptions};
 pub use framework::target::{RankSource, TargetView, UnreadInputs};
 pub use framework::watch::{Progress, Watch};
+pub use recognize::fusions;
 pub use recognize::rewrite::Fusion;
 pub use transform::auto_cast::resolve;
 pub use transform::simplify::simplify_rules;

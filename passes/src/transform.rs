@@ -1,5 +1,8 @@
 //! Passes that change modules, and what they share.
 
+use crate::framework::pass::Pass;
+use std::sync::Arc;
+
 pub(crate) mod accumulate;
 pub(crate) mod accumulators;
 pub(crate) mod add_to_accumulators;
@@ -38,3 +41,38 @@ pub(crate) mod take_rank;
 pub(crate) mod trained;
 pub(crate) mod unscale;
 pub(crate) mod update;
+
+/// The passes of this folder, about in the order in which a step is made.
+pub(crate) fn passes() -> Vec<Arc<dyn Pass>> {
+    vec![
+        Arc::new(bind_recipe::BindRecipe),
+        Arc::new(cse::Cse),
+        Arc::new(cut::Cut),
+        Arc::new(dce::Dce),
+        Arc::new(coalesce_layers::CoalesceLayers),
+        Arc::new(pad_uneven::PadUneven),
+        Arc::new(key_dropout::KeyDropout),
+        Arc::new(scale_loss::ScaleLoss),
+        Arc::new(auto_diff::AutoDiff),
+        Arc::new(auto_cast::AutoCast),
+        Arc::new(accumulate::Accumulate),
+        Arc::new(add_to_accumulators::AddToAccumulators),
+        Arc::new(read_accumulators::ReadAccumulators),
+        Arc::new(unscale::Unscale),
+        Arc::new(clip::Clip),
+        Arc::new(finite::Finite),
+        Arc::new(adjust_loss_scale::AdjustLossScale),
+        Arc::new(update::Update),
+        Arc::new(partition::Partition),
+        Arc::new(take_rank::TakeRank),
+        Arc::new(simplify::Simplify::default()),
+        Arc::new(fold_constant::FoldConstant),
+        Arc::new(dispatch_dialect::DispatchDialect),
+        Arc::new(expand_composites::ExpandComposites),
+        Arc::new(inline::Inline),
+        Arc::new(annotate_rounding::AnnotateRounding),
+        Arc::new(outline_layers::OutlineLayers),
+        Arc::new(combine_collectives::CombineCollectives),
+        Arc::new(legalize::Legalize),
+    ]
+}

@@ -2,6 +2,7 @@
 
 use crate::analysis::causality::trial::{Trial, of_loss, of_output};
 use crate::analysis::causality::{CausalityReport, Finding, Verdict, causality};
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Param, ParamRole, Phase};
 use halite_support::{Result, Severity};
@@ -20,6 +21,7 @@ impl Pass for CheckCausality {
         PassInfo::new("check-causality", "prove that outputs depend on no later token", Relation::Identical)
             .required()
             .needs(Phase::Built..=Phase::Legal)
+            .example(golden!("check_causality_leak" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,6 +1,7 @@
 //! `check-precision`.
 
 use crate::analysis::audit::audit;
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::Result;
@@ -17,6 +18,7 @@ impl Pass for CheckPrecision {
         PassInfo::new("check-precision", "look for numbers in fewer bits than training can bear", Relation::Identical)
             .required()
             .needs(Phase::Built..=Phase::Legal)
+            .example(golden!("check_precision" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,6 +1,7 @@
 //! `check-replicas`.
 
 use crate::analysis::replicas::{Moves, replicas, unlike_ranks};
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, MadeBy, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::{Result, check_cancelled};
@@ -19,6 +20,7 @@ impl Pass for CheckReplicas {
         PassInfo::new("check-replicas", "prove that ranks hold what the layout says", Relation::Identical)
             .required()
             .needs(Phase::Built..=Phase::Legal)
+            .example(golden!("check_replicas_twice" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,5 +1,6 @@
 //! What a pass is.
 
+use crate::framework::example::Example;
 use crate::framework::findings::Findings;
 use crate::framework::remark::Remark;
 use crate::framework::target::TargetView;
@@ -83,13 +84,16 @@ pub struct PassInfo {
     pub gives: Option<Phase>,
     /// How results relate to those before.
     pub relation: Relation,
+    /// What shows it in the reference.
+    pub example: Option<Example>,
 }
 
 impl PassInfo {
     /// An optimization that takes modules before lowering in any phase and leaves them there.
     pub fn new(name: impl Into<Name>, summary: impl Into<String>, relation: Relation) -> Self {
         let (name, summary) = (name.into(), summary.into());
-        Self { name, summary, kind: Kind::Optimization, needs: Phase::Built..=Phase::Step, gives: None, relation }
+        let needs = Phase::Built..=Phase::Step;
+        Self { name, summary, kind: Kind::Optimization, needs, gives: None, relation, example: None }
     }
 
     /// A pass that later ones depend on; bisection never leaves it out.
@@ -102,6 +106,12 @@ impl PassInfo {
     #[must_use]
     pub fn needs(self, phases: RangeInclusive<Phase>) -> Self {
         Self { needs: phases, ..self }
+    }
+
+    /// A pass that the reference shows by this.
+    #[must_use]
+    pub fn example(self, example: Example) -> Self {
+        Self { example: Some(example), ..self }
     }
 
     /// A pass that moves modules to this phase.

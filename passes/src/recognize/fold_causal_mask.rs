@@ -6,6 +6,7 @@ mod halves;
 mod layout;
 mod plan;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{FuncId, Module, Phase, rewrite_planned};
 use halite_support::Result;
@@ -33,6 +34,7 @@ impl Pass for FoldCausalMask {
     fn info(&self) -> PassInfo {
         PassInfo::new(NAME, "make one symbolic predicate of every causal mask", Relation::Identical)
             .needs(Phase::Built..=Phase::Built)
+            .example(golden!("fold_causal_mask/positions" @ "at_most"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

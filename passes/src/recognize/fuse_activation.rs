@@ -4,6 +4,7 @@ mod gelu;
 mod parts;
 mod silu;
 
+use crate::framework::example::golden;
 use crate::recognize::rewrite::Fusion;
 
 /// Activations spelled out become composites: `silu`, `swiglu`, and `gelu` in both forms.
@@ -18,4 +19,5 @@ use crate::recognize::rewrite::Fusion;
 pub(crate) fn pass() -> Fusion {
     let rules = silu::rules().into_iter().chain(gelu::rules()).collect();
     Fusion::new("fuse-activation", "recognize silu, swiglu and gelu", 16, rules)
+        .example(golden!("fuse_activation/silu" @ "silu"))
 }

@@ -4,6 +4,7 @@ mod layer_norm;
 mod parts;
 mod rms_norm;
 
+use crate::framework::example::golden;
 use crate::recognize::rewrite::Fusion;
 
 /// Normalization along the last dimension spelled out becomes `rms_norm` or `layer_norm`. A layer norm without a bias
@@ -24,4 +25,5 @@ use crate::recognize::rewrite::Fusion;
 pub(crate) fn pass() -> Fusion {
     let rules = vec![rms_norm::rule(), layer_norm::rule()];
     Fusion::new("fuse-norm", "recognize rms_norm and layer_norm", 32, rules)
+        .example(golden!("fuse_norm/rms_norm" @ "plain"))
 }

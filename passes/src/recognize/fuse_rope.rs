@@ -5,6 +5,7 @@ mod pairs;
 mod parts;
 mod rotate_half;
 
+use crate::framework::example::golden;
 use crate::recognize::rewrite::Fusion;
 
 /// Rotary position embeddings by halves, spelled out, become `rope`. The tables of sines and cosines must follow from the
@@ -29,4 +30,5 @@ pub(crate) fn pass() -> Fusion {
     let rules =
         vec![rotate_half::forward(), rotate_half::inverse(), halves::forward(), halves::inverse(), pairs::rule()];
     Fusion::new("fuse-rope", "recognize rotary position embeddings", 64, rules)
+        .example(golden!("fuse_rope/rope" @ "rotate_half"))
 }

@@ -5,6 +5,7 @@ mod parts;
 mod scaled;
 mod softmax;
 
+use crate::framework::example::golden;
 use crate::recognize::rewrite::Fusion;
 
 /// Softmax and its logarithm spelled out become the composites, whose gradients need only their results.
@@ -28,4 +29,5 @@ use crate::recognize::rewrite::Fusion;
 pub(crate) fn pass() -> Fusion {
     let rules = softmax::rules().into_iter().chain([scaled::rule()]).chain(logarithm::rules()).collect();
     Fusion::new("fuse-softmax", "recognize softmax and its logarithm", 16, rules)
+        .example(golden!("fuse_softmax/spellings" @ "divides"))
 }

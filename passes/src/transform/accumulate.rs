@@ -1,5 +1,6 @@
 //! `accumulate`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulators::{Sum, check_rounding, is_micro_step};
 use halite_ir::{
@@ -45,6 +46,7 @@ impl Pass for Accumulate {
         PassInfo::new(PASS, "make one update of several micro-batches", Relation::Defines)
             .required()
             .needs(Phase::Differentiated..=Phase::Cast)
+            .example(golden!("accumulate" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,5 +1,6 @@
 //! `add-to-accumulators`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulate::SCOPE;
 use crate::transform::accumulators::{Sum, check_rounding, is_micro_step};
@@ -28,6 +29,7 @@ impl Pass for AddToAccumulators {
             .required()
             .needs(Phase::Differentiated..=Phase::Cast)
             .gives(Phase::Step)
+            .example(golden!("add_to_accumulators" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,5 +1,6 @@
 //! `adjust-loss-scale`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::loss_scale::{dynamic, replace};
 use crate::transform::trained::{SCOPE, unprepared};
@@ -27,6 +28,7 @@ impl Pass for AdjustLossScale {
         PassInfo::new(PASS, "halve the scale of the loss on overflow, double it after a while", Relation::Defines)
             .required()
             .needs(Phase::Differentiated..=Phase::Cast)
+            .example(golden!("adjust_loss_scale" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

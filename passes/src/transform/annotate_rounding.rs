@@ -5,6 +5,7 @@ mod helper;
 mod sites;
 mod words;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use dither::Dither;
 use halite_ir::{Function, InferCx, Module, Phase, Rewriter, Rounding, rewrite_planned};
@@ -54,6 +55,7 @@ impl Pass for AnnotateRounding {
         )
         .required()
         .needs(Phase::Cast..=Phase::Step)
+        .example(golden!("annotate_rounding_switch" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

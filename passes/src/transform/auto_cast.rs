@@ -8,6 +8,7 @@ mod overrides;
 mod types;
 mod wants;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_recipe::Precision;
@@ -47,6 +48,7 @@ impl Pass for AutoCast {
         .required()
         .needs(Phase::Built..=Phase::Differentiated)
         .gives(Phase::Cast)
+        .example(golden!("auto_cast/minimal" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

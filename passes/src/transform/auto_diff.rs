@@ -6,6 +6,7 @@ mod plan;
 mod primal;
 mod reverse;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::graph::reached_functions;
 use halite_ir::{Builder, Function, Module, Param, Phase, ResultRole, Rewriter, Value};
@@ -48,6 +49,7 @@ impl Pass for AutoDiff {
             .required()
             .needs(Phase::Built..=Phase::Built)
             .gives(Phase::Differentiated)
+            .example(golden!("auto_diff" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

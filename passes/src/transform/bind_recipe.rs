@@ -4,6 +4,7 @@ mod layout;
 mod output;
 mod patterns;
 
+use crate::framework::example::golden;
 use crate::framework::membership::{decay_of, groups_of};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::update::rules::UpdateRules;
@@ -35,6 +36,7 @@ impl Pass for BindRecipe {
         PassInfo::new("bind-recipe", "stamp weights with what the recipe says of them", Relation::Identical)
             .required()
             .needs(Phase::Built..=Phase::Built)
+            .example(golden!("bind_recipe" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,5 +1,6 @@
 //! `clip`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::layer::Layer;
 use crate::transform::packed::by_rows;
@@ -43,6 +44,7 @@ impl Pass for Clip {
         PassInfo::new(PASS, "say by what gradients are multiplied: mean and clip", Relation::Defines)
             .required()
             .needs(Phase::Differentiated..=Phase::Cast)
+            .example(golden!("clip" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

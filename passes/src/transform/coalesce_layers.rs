@@ -8,6 +8,7 @@ mod projection;
 mod shares;
 mod uses;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::Result;
@@ -40,6 +41,7 @@ impl Pass for CoalesceLayers {
     fn info(&self) -> PassInfo {
         PassInfo::new(PASS, "merge projections of one value, weights included", Relation::Mapped(0))
             .needs(Phase::Built..=Phase::Built)
+            .example(golden!("coalesce_layers/gate_up" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

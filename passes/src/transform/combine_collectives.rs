@@ -1,5 +1,6 @@
 //! `combine-collectives`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Function, InferCx, Inst, Module, Op, Rewriter, Rounding, TensorType, Value, Values, rewrite_planned};
 use halite_support::Result;
@@ -22,6 +23,7 @@ pub(crate) struct CombineCollectives;
 impl Pass for CombineCollectives {
     fn info(&self) -> PassInfo {
         PassInfo::new("combine-collectives", "make collectives of one kind at once", Relation::Identical)
+            .example(golden!("combine_collectives" @ "read"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

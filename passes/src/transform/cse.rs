@@ -1,5 +1,6 @@
 //! `cse`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Function, InferCx, Inst, Module, Value, Values, rewrite_planned};
 use halite_support::Result;
@@ -20,7 +21,7 @@ pub(crate) struct Cse;
 
 impl Pass for Cse {
     fn info(&self) -> PassInfo {
-        PassInfo::new("cse", "merge equal instructions", Relation::Identical)
+        PassInfo::new("cse", "merge equal instructions", Relation::Identical).example(golden!("cse" @ "merges"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -11,6 +11,7 @@ mod policy;
 mod price;
 mod rewrite;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::remark::Remark;
 use budget::Plan;
@@ -52,6 +53,7 @@ impl Pass for Cut {
         PassInfo::new(PASS, "say what forwards keep for their backwards", Relation::Identical)
             .required()
             .needs(Phase::Differentiated..=Phase::Step)
+            .example(golden!("cut" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,5 +1,6 @@
 //! `dce`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Function, InferCx, Module, graph, rewrite_planned};
 use halite_support::Result;
@@ -18,6 +19,7 @@ pub(crate) struct Dce;
 impl Pass for Dce {
     fn info(&self) -> PassInfo {
         PassInfo::new("dce", "remove instructions that nothing needs", Relation::Identical)
+            .example(golden!("dce" @ "removes"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

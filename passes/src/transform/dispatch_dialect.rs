@@ -3,6 +3,7 @@
 mod choice;
 mod decomposition;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use choice::{Action, Dispatcher};
 use halite_ir::{FuncId, Function, InferCx, Inst, Module, Op, Registry, TensorType, Types, rewrite_planned};
@@ -31,6 +32,7 @@ const NAME: &str = "dispatch-dialect";
 impl Pass for DispatchDialect {
     fn info(&self) -> PassInfo {
         PassInfo::new(NAME, "call kernels of the target in the place of ops", Relation::Identical)
+            .example(golden!("dispatch_dialect/activations" @ "silu"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

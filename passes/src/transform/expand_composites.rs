@@ -1,5 +1,6 @@
 //! `expand-composites`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{
     Builder, Composite, Function, Module, Op, Registry, TensorType, Types, Value, Values, rewrite_functions,
@@ -19,7 +20,9 @@ pub(crate) struct ExpandComposites;
 
 impl Pass for ExpandComposites {
     fn info(&self) -> PassInfo {
-        PassInfo::new("expand-composites", "replace composites by their decompositions", Relation::Identical).required()
+        PassInfo::new("expand-composites", "replace composites by their decompositions", Relation::Identical)
+            .required()
+            .example(golden!("expand_composites" @ "activations"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

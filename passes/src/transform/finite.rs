@@ -1,5 +1,6 @@
 //! `finite`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::trained::{SCOPE, find, grad_norm};
 use halite_ir::{Builder, Module, Phase, ResultRole};
@@ -23,6 +24,7 @@ impl Pass for Finite {
         PassInfo::new(PASS, "say whether the gradients are finite, where updates may be skipped", Relation::Extends)
             .required()
             .needs(Phase::Differentiated..=Phase::Cast)
+            .example(golden!("finite" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,5 +1,6 @@
 //! `fold-constant`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Constant;
@@ -29,6 +30,7 @@ pub(crate) struct FoldConstant;
 impl Pass for FoldConstant {
     fn info(&self) -> PassInfo {
         PassInfo::new("fold-constant", "compute instructions on constants", Relation::Identical)
+            .example(golden!("fold_constant" @ "literals"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,5 +1,6 @@
 //! `inline`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::graph::decompositions;
 use halite_ir::ops::Call;
@@ -33,7 +34,9 @@ pub(crate) struct Inline;
 
 impl Pass for Inline {
     fn info(&self) -> PassInfo {
-        PassInfo::new("inline", "replace calls by the bodies of their callees", Relation::Identical).required()
+        PassInfo::new("inline", "replace calls by the bodies of their callees", Relation::Identical)
+            .required()
+            .example(golden!("inline" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

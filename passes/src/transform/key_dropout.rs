@@ -2,6 +2,7 @@
 
 mod sites;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulators::micro_step;
 use crate::transform::scalar_state::scalar_state;
@@ -59,6 +60,7 @@ impl Pass for KeyDropout {
         PassInfo::new(PASS, "give each dropout its random bits", Relation::Defines)
             .required()
             .needs(Phase::Built..=Phase::Built)
+            .example(golden!("key_dropout" @ "plain"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

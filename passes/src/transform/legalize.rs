@@ -4,6 +4,7 @@ mod division;
 mod resets;
 mod unread;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Op, Phase};
 use halite_support::{Diagnostic, Result, codes};
@@ -31,6 +32,7 @@ impl Pass for Legalize {
         PassInfo::new("legalize", "leave only what the target takes", Relation::Identical)
             .required()
             .gives(Phase::Legal)
+            .example(golden!("legalize" @ "halve"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -5,6 +5,7 @@ mod parts;
 mod region;
 mod write;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use group::{groups, levels};
 use halite_ir::{Function, InferCx, Module};
@@ -36,6 +37,7 @@ pub(crate) struct OutlineLayers;
 impl Pass for OutlineLayers {
     fn info(&self) -> PassInfo {
         PassInfo::new(PASS, "make a function of what the optimizer does for each layer", Relation::Identical)
+            .example(golden!("outline_layers" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -5,6 +5,7 @@ mod plan;
 mod reads;
 mod wide;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::Result;
@@ -38,6 +39,7 @@ impl Pass for PadUneven {
     fn info(&self) -> PassInfo {
         PassInfo::new(PASS, "pad what ranks do not share evenly", Relation::Mapped(0))
             .needs(Phase::Built..=Phase::Built)
+            .example(golden!("pad_uneven/capped" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -11,6 +11,7 @@ mod reshard;
 mod seeds;
 mod wish;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::annotate_rounding::AnnotateRounding;
 use crate::transform::expand_composites::expand_all;
@@ -52,6 +53,7 @@ pub(crate) struct Partition;
 impl Pass for Partition {
     fn info(&self) -> PassInfo {
         PassInfo::new(PASS, "make the step of one rank of a mesh", Relation::Defines)
+            .example(golden!("partition" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

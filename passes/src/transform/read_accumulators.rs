@@ -1,5 +1,6 @@
 //! `read-accumulators`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulate::SCOPE;
 use crate::transform::accumulators::Sum;
@@ -30,6 +31,7 @@ impl Pass for ReadAccumulators {
         PassInfo::new(PASS, "read gradients from sums that are state", Relation::Defines)
             .required()
             .needs(Phase::Differentiated..=Phase::Cast)
+            .example(golden!("read_accumulators" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,5 +1,6 @@
 //! `scale-loss`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::loss_scale::factor;
 use crate::transform::trained::find;
@@ -32,6 +33,7 @@ impl Pass for ScaleLoss {
         PassInfo::new(PASS, "scale the objective, so that gradients fit into f16", Relation::Defines)
             .required()
             .needs(Phase::Built..=Phase::Built)
+            .example(golden!("scale_loss" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -7,6 +7,7 @@ mod convert;
 mod dot;
 mod movement;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use candidate::{Candidate, Rewrite, Uses};
 use halite_ir::{Function, InferCx, Inst, Module, Op, Rewriter, Value, rewrite_planned};
@@ -39,6 +40,7 @@ impl Default for Simplify {
 impl Pass for Simplify {
     fn info(&self) -> PassInfo {
         PassInfo::new("simplify", "apply exact local rewrites", Relation::Identical)
+            .example(golden!("simplify/arithmetic" @ "add_negative_zero_fires"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

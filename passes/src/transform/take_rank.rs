@@ -1,5 +1,6 @@
 //! `take-rank`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::target::RankSource;
 use halite_ir::{Function, InferCx, Inst, Module, Op, ParamRole, Rewriter, TensorType, Value, rewrite_planned};
@@ -34,7 +35,9 @@ pub(crate) struct TakeRank;
 
 impl Pass for TakeRank {
     fn info(&self) -> PassInfo {
-        PassInfo::new(PASS, "have ranks told their numbers", Relation::Defines).required()
+        PassInfo::new(PASS, "have ranks told their numbers", Relation::Defines)
+            .required()
+            .example(golden!("take_rank" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

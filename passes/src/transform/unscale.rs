@@ -1,5 +1,6 @@
 //! `unscale`.
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::loss_scale::factor;
 use crate::transform::trained::SCOPE;
@@ -26,6 +27,7 @@ impl Pass for Unscale {
         PassInfo::new(PASS, "divide objective and gradients by the scale of the loss", Relation::Defines)
             .required()
             .needs(Phase::Differentiated..=Phase::Cast)
+            .example(golden!("unscale" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -10,6 +10,7 @@ pub(crate) mod shapes;
 mod sums;
 mod write;
 
+use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::scalar_state::scalar_state;
 use crate::transform::slots::{EMA, MASTER};
@@ -48,6 +49,7 @@ impl Pass for Update {
             .required()
             .needs(Phase::Differentiated..=Phase::Cast)
             .gives(Phase::Step)
+            .example(golden!("update_sgd" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -6,54 +6,6 @@ use crate::markdown::fenced;
 use halite::Session;
 use halite_passes::{Kind as Need, PassInfo, Relation};
 
-/// A pass, the golden file that shows it, and the function to show.
-macro_rules! examples {
-    ($($pass:literal: $file:literal @ $function:literal;)*) => {
-        const EXAMPLES: &[(&str, &str, &str, &str)] =
-            &[$(($pass, $file, include_str!(concat!("../../../tests/golden/opt/", $file, ".ir")), $function)),*];
-    };
-}
-
-examples! {
-    "bind-recipe": "bind_recipe" @ "main";
-    "check-causality": "check_causality_leak" @ "main";
-    "cse": "cse" @ "merges";
-    "cut": "cut" @ "main";
-    "dce": "dce" @ "removes";
-    "fold-causal-mask": "fold_causal_mask/positions" @ "at_most";
-    "coalesce-layers": "coalesce_layers/gate_up" @ "main";
-    "pad-uneven": "pad_uneven/capped" @ "main";
-    "key-dropout": "key_dropout" @ "plain";
-    "scale-loss": "scale_loss" @ "main";
-    "auto-diff": "auto_diff" @ "main";
-    "auto-cast": "auto_cast/minimal" @ "main";
-    "accumulate": "accumulate" @ "main";
-    "add-to-accumulators": "add_to_accumulators" @ "main";
-    "read-accumulators": "read_accumulators" @ "main";
-    "unscale": "unscale" @ "main";
-    "clip": "clip" @ "main";
-    "finite": "finite" @ "main";
-    "adjust-loss-scale": "adjust_loss_scale" @ "main";
-    "update": "update_sgd" @ "main";
-    "partition": "partition" @ "main";
-    "take-rank": "take_rank" @ "main";
-    "simplify": "simplify/arithmetic" @ "add_negative_zero_fires";
-    "fold-constant": "fold_constant" @ "literals";
-    "dispatch-dialect": "dispatch_dialect/activations" @ "silu";
-    "expand-composites": "expand_composites" @ "activations";
-    "inline": "inline" @ "main";
-    "annotate-rounding": "annotate_rounding_switch" @ "main";
-    "outline-layers": "outline_layers" @ "main";
-    "combine-collectives": "combine_collectives" @ "read";
-    "legalize": "legalize" @ "halve";
-    "check-precision": "check_precision" @ "main";
-    "check-replicas": "check_replicas_twice" @ "main";
-    "fuse-rope": "fuse_rope/rope" @ "rotate_half";
-    "fuse-norm": "fuse_norm/rms_norm" @ "plain";
-    "fuse-activation": "fuse_activation/silu" @ "silu";
-    "fuse-softmax": "fuse_softmax/spellings" @ "divides";
-}
-
 pub(crate) fn entries(session: &Session) -> Vec<Entry> {
     session.passes.iter().map(|pass| entry(&pass.info())).collect()
 }
@@ -70,11 +22,10 @@ fn entry(info: &PassInfo) -> Entry {
         (first, last) => format!("takes a module in phases `{first}` to `{last}`"),
     };
     body.push_str(&format!("\n- {needs}, {gives}\n- results: {}\n- {need}\n", relation(info.relation)));
-    let example = EXAMPLES.iter().find(|(pass, ..)| *pass == &*info.name);
-    if let Some((_, file, text, name)) = example
-        && let Some(golden) = function(text, name)
+    if let Some(example) = info.example
+        && let Some(golden) = function(example.text, example.function)
     {
-        body.push_str(&shown(&golden, file));
+        body.push_str(&shown(&golden, example.file));
     }
     Entry::new(Kind::Pass, &*info.name, sentence(&info.summary), body)
 }

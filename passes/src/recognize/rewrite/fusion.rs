@@ -3,6 +3,7 @@
 use super::rule::Rule;
 use super::select::{Match, Selection, select};
 use super::view::MatchCx;
+use crate::framework::example::Example;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::remark::Remark;
 use halite_ir::{Function, LocId, Module, Phase, Rewriter, rewrite_planned};
@@ -16,12 +17,19 @@ pub struct Fusion {
     summary: &'static str,
     ulps: u32,
     rules: Vec<Rule>,
+    example: Option<Example>,
 }
 
 impl Fusion {
     /// A pass of these rules, which keeps results within `ulps` units of roundoff.
     pub(crate) fn new(name: &'static str, summary: &'static str, ulps: u32, rules: Vec<Rule>) -> Self {
-        Self { name, summary, ulps, rules }
+        Self { name, summary, ulps, rules, example: None }
+    }
+
+    /// The same, shown by this in the reference.
+    #[must_use]
+    pub(crate) fn example(self, example: Example) -> Self {
+        Self { example: Some(example), ..self }
     }
 
     /// The names of the rules.
@@ -41,7 +49,8 @@ impl Fusion {
 
 impl Pass for Fusion {
     fn info(&self) -> PassInfo {
-        PassInfo::new(self.name, self.summary, Relation::Ulp(self.ulps)).needs(Phase::Built..=Phase::Built)
+        let info = PassInfo::new(self.name, self.summary, Relation::Ulp(self.ulps)).needs(Phase::Built..=Phase::Built);
+        PassInfo { example: self.example, ..info }
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
