@@ -5,7 +5,7 @@ mod flags;
 use crate::attr::Attr;
 use crate::composite::Composite;
 use crate::infer::InferCx;
-use crate::loc::{Derivation, LocId, LocKind, LocTable};
+use crate::loc::{Derivation, LocId, LocKind, LocTable, StepPart};
 use crate::ops::Op;
 use crate::registry::Registry;
 use crate::rounding::{narrows, widened};
@@ -440,6 +440,12 @@ impl<'a> Builder<'a> {
     /// Sets the current location and returns the old one.
     pub fn set_loc(&mut self, loc: LocId) -> LocId {
         std::mem::replace(&mut self.loc, loc)
+    }
+
+    /// Enters a part of the step; the returned location, given to [`set_loc`](Self::set_loc), leaves it.
+    pub fn enter_part(&mut self, part: StepPart) -> LocId {
+        let inner = self.module.locs.add(self.loc, LocKind::Part(part));
+        self.set_loc(inner)
     }
 
     /// Enters a scope; the returned location, given to [`set_loc`](Self::set_loc), leaves it.

@@ -62,7 +62,7 @@ pub use infer::InferCx;
 pub use inline::inline_calls;
 pub use interpret::{EvalCx, Interpreter};
 pub use layout::Layout;
-pub use loc::{Derivation, LocId, LocKind, LocTable};
+pub use loc::{Derivation, LocId, LocKind, LocTable, StepPart};
 pub use lower::{Ids, Indexing, KernelForm, LowerCx, LowerOptions, aliases, lower, lower_decompositions};
 pub use named_params::NamedParams;
 pub use op::{Cost, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx};

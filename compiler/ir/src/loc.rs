@@ -18,6 +18,25 @@ pub enum Derivation {
     Cast,
 }
 
+/// A part of a training step that no model has: what passes write beside the model and its gradients.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StepPart {
+    /// Sums over micro-batches.
+    Accumulate,
+    /// Clipping and the update of weights.
+    Update,
+}
+
+impl StepPart {
+    /// The word that paths begin with.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Accumulate => "accumulate",
+            Self::Update => "optimizer",
+        }
+    }
+}
+
 /// One link of a location chain.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum LocKind {
@@ -25,6 +44,8 @@ pub enum LocKind {
     Unknown,
     /// A named scope of the model, e.g. `layers.3`.
     Scope(Name),
+    /// A part of the step that no model has.
+    Part(StepPart),
     /// A place in a source text.
     Source(Span),
     /// A line of the program that built the module.
@@ -40,6 +61,17 @@ pub enum LocKind {
     Derived(Derivation),
 }
 
+impl LocKind {
+    /// What it is called in paths, where it is a scope or a part.
+    pub fn scope(&self) -> Option<&str> {
+        match self {
+            Self::Scope(name) => Some(name),
+            Self::Part(part) => Some(part.name()),
+            Self::Unknown | Self::Source(_) | Self::Code { .. } | Self::Composite(_) | Self::Derived(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Link {
     kind: LocKind,
@@ -50,7 +82,7 @@ struct Link {
 #[derive(Clone, Debug)]
 pub struct LocTable {
     links: Vec<Link>,
-    /// For each link, the first scope or derivation of its chain: sites of calls nest deep and name nothing.
+    /// For each link, the first scope, part or derivation of its chain: sites of calls nest deep and name nothing.
     named: Vec<LocId>,
     index: FxHashMap<Link, LocId>,
 }
@@ -76,7 +108,7 @@ impl LocTable {
             return known;
         }
         let id = LocId::new(self.links.len());
-        let is_named = matches!(link.kind, LocKind::Scope(_) | LocKind::Derived(_));
+        let is_named = matches!(link.kind, LocKind::Scope(_) | LocKind::Part(_) | LocKind::Derived(_));
         self.named.push(if is_named { id } else { self.named[parent.index()] });
         self.links.push(link.clone());
         self.index.insert(link, id);
@@ -124,7 +156,15 @@ impl LocTable {
         })
     }
 
-    /// The scopes and derivations among the links of a chain.
+    /// The part of the step that a location lies in; none of what a model says, and of its gradients.
+    pub fn part(&self, loc: LocId) -> Option<StepPart> {
+        match self.named(loc).last() {
+            Some(LocKind::Part(part)) => Some(*part),
+            _ => None,
+        }
+    }
+
+    /// The scopes, parts and derivations among the links of a chain.
     pub fn named(&self, loc: LocId) -> impl Iterator<Item = &LocKind> {
         let mut next = loc;
         std::iter::from_fn(move || {
@@ -151,10 +191,7 @@ impl LocTable {
 
     /// The scopes from the outside in, joined by dots: `model.layers.3.mlp`.
     pub fn scope(&self, loc: LocId) -> String {
-        let mut scopes: Vec<&str> = self
-            .named(loc)
-            .filter_map(|kind| if let LocKind::Scope(name) = kind { Some(&**name) } else { None })
-            .collect();
+        let mut scopes: Vec<&str> = self.named(loc).filter_map(LocKind::scope).collect();
         scopes.reverse();
         scopes.join(".")
     }
@@ -164,9 +201,8 @@ impl LocTable {
         let (mut scopes, mut derivations) = (Vec::new(), Vec::new());
         for kind in self.named(loc) {
             match kind {
-                LocKind::Scope(name) => scopes.push(&**name),
                 LocKind::Derived(derivation) => derivations.push(derivation),
-                LocKind::Source(_) | LocKind::Code { .. } | LocKind::Composite(_) | LocKind::Unknown => {}
+                kind => scopes.extend(kind.scope()),
             }
         }
         scopes.reverse();

@@ -4,9 +4,9 @@ use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::layer::Layer;
 use crate::transform::packed::by_rows;
-use crate::transform::trained::{self, Joining, Objective, SCOPE, Set, VECTORS, collect, end_to_end, group_of, made};
+use crate::transform::trained::{self, Joining, Objective, Set, VECTORS, collect, end_to_end, group_of, made};
 use crate::transform::update::rule::scaled;
-use halite_ir::{Builder, FuncResult, GRAD_NORM, Module, Phase, ResultRole, Value, Values};
+use halite_ir::{Builder, FuncResult, GRAD_NORM, Module, Phase, ResultRole, StepPart, Value, Values};
 use halite_recipe::{Clip as Bound, Optimizer, REST, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
@@ -61,7 +61,7 @@ fn clip(module: &mut Module, cx: &PassCx<'_>, recipe: &Recipe) -> Result<()> {
         return Err(made(PASS, &format!("the entry has the result `{}` already", result.name)));
     }
     let weights = collect(PASS, &b, &results, &recipe.precision)?;
-    let outer = b.enter_scope(SCOPE);
+    let outer = b.enter_part(StepPart::Update);
     let objective = Objective::emit(&mut b, &results)?;
     let joining = Joining::of(recipe, cx.target)?;
     let parts = parts(joining.sets(&b, weights, |_| true), &recipe.optimizer)?;

@@ -11,9 +11,6 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// The scope of what makes the step.
-pub(crate) const SCOPE: &str = "optimizer";
-
 /// The scope of what is computed for several vectors at once.
 pub(crate) const VECTORS: &str = "vectors";
 

@@ -15,9 +15,11 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::scalar_state::scalar_state;
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{
-    Joining, Objective, SCOPE, Set, Trained, collect, end_to_end, grad_norm, name_taken, scope, unprepared,
+    Joining, Objective, Set, Trained, collect, end_to_end, grad_norm, name_taken, scope, unprepared,
 };
-use halite_ir::{Builder, FuncResult, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, Value, Values};
+use halite_ir::{
+    Builder, FuncResult, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, StepPart, Value, Values,
+};
 use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
 use originals::step_each;
@@ -70,7 +72,7 @@ fn update(module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
     let finite = results.iter().find(|result| result.role == ResultRole::Finite);
     let attempts = finite.map(|_| counter(&mut b, ATTEMPTS)).transpose()?;
     check_names(&b, &results)?;
-    let outer = b.enter_scope(SCOPE);
+    let outer = b.enter_part(StepPart::Update);
     let objective = Objective::emit(&mut b, &results)?;
     let sets = Joining::of(recipe, cx.target)?.sets(&b, weights, |weight| plan.is_elementwise(weight));
     let time = Time::emit(&mut b, step, objective.count)?;

@@ -53,7 +53,9 @@ impl<'a> Metadata<'a> {
                 Some((name.to_owned(), self.lines.line(file.text(), *span)))
             }
             LocKind::Code { file, line } => Some((file.to_string(), i32::try_from(*line).unwrap_or(i32::MAX))),
-            LocKind::Scope(_) | LocKind::Composite(_) | LocKind::Derived(_) | LocKind::Unknown => None,
+            LocKind::Scope(_) | LocKind::Part(_) | LocKind::Composite(_) | LocKind::Derived(_) | LocKind::Unknown => {
+                None
+            }
         })
     }
 }

@@ -2,12 +2,9 @@
 
 use super::flow::Flow;
 use crate::framework::pass::PassCx;
-use crate::transform::trained::SCOPE;
+use crate::transform::skip;
 use crate::transform::update::rules::UpdateRules;
-use crate::transform::{accumulate, skip};
-use halite_ir::{
-    FuncId, FuncResult, Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value,
-};
+use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, LocId, Module, Op, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
 use halite_tensor::DType;
@@ -61,8 +58,7 @@ impl<'a> AuditCx<'a> {
 
     /// Whether an instruction was written by what makes the step of gradients.
     pub(super) fn is_of_optimizer(&self, loc: LocId) -> bool {
-        let of_step = |name: &str| name == SCOPE || name == accumulate::SCOPE;
-        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if of_step(name))
+        self.module.locs.part(loc).is_some()
     }
 
     /// Whether an instruction rounds stochastically by a helper that `annotate-rounding` made.

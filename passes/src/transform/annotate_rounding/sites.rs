@@ -1,8 +1,7 @@
 //! Which narrowings round stochastically, and by which streams.
 
 use crate::transform::skip;
-use crate::transform::trained::SCOPE;
-use halite_ir::{FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Value};
+use halite_ir::{FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, StepPart, Value};
 use halite_recipe::{SrSites, StochasticRounding};
 use halite_support::Name;
 use halite_tensor::{Dims, Packing, Part, Shape, StateSpec};
@@ -84,7 +83,7 @@ pub(super) fn sites(module: &Module, function: &Function, sr: Option<StochasticR
 
 /// The path of what updates a weight.
 fn scope(weight: &str) -> String {
-    format!("{SCOPE}.{weight}")
+    format!("{}.{weight}", StepPart::Update.name())
 }
 
 /// The values that replace state, with the names of what they replace and whether that is a weight.

@@ -1,8 +1,7 @@
 //! Which layer each instruction belongs to.
 
 use crate::transform::layer::Layer;
-use crate::transform::trained::SCOPE;
-use halite_ir::{Function, InferCx, Inst, LocId, LocKind, LocTable, Op};
+use halite_ir::{Function, InferCx, Inst, LocId, LocKind, LocTable, Op, StepPart};
 use halite_support::Name;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -98,13 +97,10 @@ impl Places {
     fn find(&mut self, locs: &mut LocTable, loc: LocId) -> Option<(usize, LocId)> {
         let mut kinds: Vec<LocKind> = locs.chain(loc).cloned().collect();
         kinds.reverse();
-        let scope = |kind: &LocKind| if let LocKind::Scope(name) = kind { Some(name.clone()) } else { None };
-        if scope(kinds.first()?)? != *SCOPE {
-            return None;
-        }
+        let Some(LocKind::Part(StepPart::Update)) = kinds.first() else { return None };
         let (at, name) = kinds.iter().enumerate().find_map(|(at, kind)| {
-            let name = scope(kind)?;
-            Layer::of(&name).is_some().then_some((at, name))
+            let LocKind::Scope(name) = kind else { return None };
+            Layer::of(name).is_some().then(|| (at, name.clone()))
         })?;
         let layer = Layer::of(&name)?;
         let outer = kinds[..at].iter().fold(LocTable::unknown(), |loc, kind| locs.add(loc, kind.clone()));
@@ -112,7 +108,7 @@ impl Places {
         let rest = (!layer.rest.is_empty()).then(|| LocKind::Scope(layer.rest.into()));
         let inner = rest.into_iter().chain(kinds[at + 1..].iter().cloned());
         let inner = inner.fold(LocTable::unknown(), |loc, kind| locs.add(loc, kind));
-        let parent = kinds[..at].iter().rev().find_map(scope).unwrap_or_default();
+        let parent = kinds[..at].iter().rev().find_map(LocKind::scope).unwrap_or_default();
         let function = format!("{parent}.{}", layer.list).into();
         let entry = self.all.entry(site);
         let index = entry.index();
