@@ -27,12 +27,15 @@ pub struct StateSpec {
     /// Whether it only passes between the modules of one update. It then holds its initial value between updates, so that a
     /// saved state leaves it out and loading one starts it anew.
     pub transient: bool,
+    /// Whether it sums up the micro-batches of an update, between the modules that make one. Ranks then hold terms of it along the axes
+    /// that divide the batch. What does is transient.
+    pub sum: bool,
 }
 
 impl StateSpec {
     /// State of a kind that starts at zero and that all weights share.
     pub fn new(kind: impl Into<Name>) -> Self {
-        Self { kind: kind.into(), of: None, init: Init::Zeros, transient: false }
+        Self { kind: kind.into(), of: None, init: Init::Zeros, transient: false, sum: false }
     }
 
     /// The same, of one weight.
@@ -53,6 +56,12 @@ impl StateSpec {
         Self { transient: true, ..self }
     }
 
+    /// The same, a sum over the micro-batches of an update.
+    #[must_use]
+    pub fn sum(self) -> Self {
+        Self { transient: true, sum: true, ..self }
+    }
+
     /// The name of its parameter: `<kind>.<weight>`, or `<kind>`.
     pub fn param_name(&self) -> Name {
         match &self.of {
@@ -64,10 +73,10 @@ impl StateSpec {
     /// Checks that there can be such state.
     ///
     /// # Errors
-    /// When the kind is no identifier or a word that means something else, the state starts as a weight and belongs to none, or it
-    /// is transient and starts as something that a saved state would have to keep.
+    /// When the kind is no identifier or a word that means something else, the state starts as a weight and belongs to none, it
+    /// is transient and starts as something that a saved state would have to keep, or it is a sum and starts as anything but zero.
     pub fn check(&self) -> Result<()> {
-        let Self { kind, of, init, transient } = self;
+        let Self { kind, of, init, transient, sum } = self;
         kind.check("state", "_")?;
         if RESERVED.contains(&&**kind) {
             let message = format!("state cannot be of the kind `{kind}`, which means something else");
@@ -83,6 +92,12 @@ impl StateSpec {
             return Err(Diagnostic::error(codes::ATTRIBUTE, message)
                 .note("a saved state leaves it out, so that nothing but its description says how it starts anew")
                 .help("start it from `zeros`, `ones` or a constant, or do not make it transient"));
+        }
+        if *sum && (*init != Init::Zeros || !transient) {
+            let message = format!("state of the kind `{kind}` is a sum, and not transient state from zero");
+            return Err(Diagnostic::error(codes::ATTRIBUTE, message)
+                .note("it sums up the micro-batches of one update")
+                .help("make it transient and start it from `zeros`, or do not call it a sum"));
         }
         Ok(())
     }
@@ -103,6 +118,11 @@ mod tests {
         let message = |spec: StateSpec| spec.check().unwrap_err().message().to_owned();
         assert_eq!(StateSpec::new("ema_2").of("w").init(Init::Weight).check(), Ok(()));
         assert_eq!(StateSpec::new("sum").of("w").init(Init::Constant(1.0)).transient().check(), Ok(()));
+        assert_eq!(StateSpec::new("accum").of("w").sum().check(), Ok(()));
+        assert!(
+            message(StateSpec::new("accum").sum().init(Init::Ones))
+                .ends_with("is a sum, and not transient state from zero")
+        );
         for kind in ["", "m.x", "2nd", "a b"] {
             assert_eq!(message(StateSpec::new(kind)), format!("a state cannot be named `{kind}`"));
         }

@@ -30,13 +30,6 @@ pub(super) fn is_micro_step(param: &Param) -> bool {
     matches!(&param.role, ParamRole::State(spec) if *spec == micro_step())
 }
 
-/// Whether state sums up micro-batches between modules.
-pub(super) fn is_sum(spec: &StateSpec) -> bool {
-    let rest = spec.kind.strip_prefix(GRADIENT);
-    let is_metric = |rest: &str| [METRIC, OVER].iter().any(|word| rest.starts_with(word));
-    spec.transient && rest.is_some_and(|rest| ["", LOSS, COUNT].contains(&rest) || is_metric(rest))
-}
-
 /// Something that micro-batches are summed over: the objective, a metric of the model, what these are divided by, the gradient by
 /// a weight.
 pub(super) struct Sum {
@@ -65,7 +58,7 @@ impl Sum {
     /// # Errors
     /// When there is no gradient, or the entry has such state already.
     pub(super) fn state_of(pass: &str, entry: &Function, results: &[FuncResult], recipe: &Recipe) -> Result<Vec<Self>> {
-        let is_made = |param: &&Param| matches!(&param.role, ParamRole::State(spec) if is_sum(spec));
+        let is_made = |param: &&Param| matches!(&param.role, ParamRole::State(spec) if spec.sum);
         if let Some(param) = entry.params.iter().find(is_made) {
             return Err(made(pass, &format!("the entry has the sum `{}` already", param.name)));
         }
@@ -91,13 +84,13 @@ impl Sum {
     /// The state that holds it between modules.
     pub(super) fn state(&self) -> StateSpec {
         let kind = match &self.result.role {
-            ResultRole::Gradient(of) => return StateSpec::new(GRADIENT).of(of.clone()).transient(),
+            ResultRole::Gradient(of) => return StateSpec::new(GRADIENT).of(of.clone()).sum(),
             ResultRole::Sum => format!("{GRADIENT}{METRIC}{}", self.result.name),
             ResultRole::Over(sum) => format!("{GRADIENT}{OVER}{sum}"),
             ResultRole::Loss => format!("{GRADIENT}{LOSS}"),
             _ => format!("{GRADIENT}{COUNT}"),
         };
-        StateSpec::new(kind).transient()
+        StateSpec::new(kind).sum()
     }
 
     /// What a function that adds a micro-batch to it calls the sum so far.

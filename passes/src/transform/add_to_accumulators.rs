@@ -16,7 +16,7 @@ const PASS: &str = "add-to-accumulators";
 /// ```text
 /// func @main(%x: f32[4] {batch}, %w: f32[4] {weight, ..}) -> (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"})
 /// =>
-/// func @main(.., %accum_loss: f32[] {state = accum_loss, transient}, .., %accum.w: f32[4] {state = accum, of = "w", transient})
+/// func @main(.., %accum_loss: f32[] {state = accum_loss, sum}, .., %accum.w: f32[4] {state = accum, of = "w", sum})
 ///   -> (accum_loss: f32[] {state = "accum_loss"}, .., accum.w: f32[4] {state = "accum.w"})
 /// ```
 #[derive(Debug)]

@@ -15,7 +15,7 @@ const PASS: &str = "read-accumulators";
 /// ```text
 /// func @main(%x: f32[4] {batch}, %w: f32[4] {weight, ..}) -> (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"})
 /// =>
-/// func @main(%w: f32[4] {weight, ..}, %accum_loss: f32[] {..}, .., %accum.w: f32[4] {state = accum, of = "w", transient})
+/// func @main(%w: f32[4] {weight, ..}, %accum_loss: f32[] {..}, .., %accum.w: f32[4] {state = accum, of = "w", sum})
 ///   -> (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"}, accum_loss: f32[] {state = "accum_loss"}, ..) {
 ///   %count = abs %accum_count : f32[]
 ///   %0 = constant 0.0 : f32[]

@@ -103,6 +103,7 @@ class Buffer:
     of: str | None = None
     init: str | Mapping[str, float] | None = None
     transient: bool = False
+    sum: bool = False
     packing: Packing | None = None
     sharding: Sharding | None = None
 

@@ -21,6 +21,8 @@ pub(super) struct BufferJson {
     init: Option<Init>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     transient: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sum: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     packing: Option<Packing>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,6 +37,7 @@ impl From<Buffer> for BufferJson {
             of: buffer.of().map(str::to_owned),
             init: buffer.init(),
             transient: matches!(&buffer.role, BufferRole::State(spec) if spec.transient),
+            sum: matches!(&buffer.role, BufferRole::State(spec) if spec.sum),
             name: buffer.name,
             dtype: buffer.dtype,
             shape: buffer.shape,
@@ -56,7 +59,7 @@ impl TryFrom<BufferJson> for Buffer {
 
 /// What a buffer holds, unless it says what goes only with another role.
 fn role(json: &BufferJson) -> Result<BufferRole, String> {
-    let BufferJson { name, slot, content, of, init, transient, .. } = json;
+    let BufferJson { name, slot, content, of, init, transient, sum, .. } = json;
     let is_batch = slot == "batch";
     if is_batch == init.is_some() {
         return Err(format!("the buffer `{name}` must have an initial value exactly if it is state"));
@@ -65,6 +68,7 @@ fn role(json: &BufferJson) -> Result<BufferRole, String> {
         ("content", content.is_some() && !is_batch),
         ("of", of.is_some() && (is_batch || slot == "weight")),
         ("transient", *transient && (is_batch || slot == "weight")),
+        ("sum", *sum && !*transient),
     ];
     if let Some((key, _)) = excess.iter().find(|(_, is_excess)| *is_excess) {
         return Err(format!("the buffer `{name}` has the key `{key}`, which does not go with the slot `{slot}`"));
@@ -76,6 +80,7 @@ fn role(json: &BufferJson) -> Result<BufferRole, String> {
             of: of.as_deref().map(Name::from),
             init: *init,
             transient: *transient,
+            sum: *sum,
         }),
         (_, None) => BufferRole::Batch(*content),
     })
@@ -99,6 +104,7 @@ mod tests {
             r#""slot":"step","init":"zeros""#,
             r#""slot":"master","of":"w","init":"weight""#,
             r#""slot":"zeta","of":"w","init":{"constant":3.0},"transient":true"#,
+            r#""slot":"accum","of":"w","init":"zeros","transient":true,"sum":true"#,
             r#""slot":"weight","init":"ones","sharding":[[{"atom":0,"size":2,"stride":1}]]"#,
         ] {
             let buffer: Buffer = serde_json::from_str(&text(rest)).unwrap();

@@ -1,6 +1,7 @@
 //! The roles of parameters and results: `{weight, init = normal(0.02), decay = 0.1}`, `{state = m, of = "w"}`, `{loss}`.
 //! A weight in a group of the optimizer, and one that no update changes, say so: `{weight, init = ones, group = "head", frozen}`.
-//! State starts at zero unless it says otherwise: `{state = ema, of = "w", init = weight}`, `{state = sum, transient}`.
+//! State starts at zero unless it says otherwise: `{state = ema, of = "w", init = weight}`, `{state = s, transient}`. What sums up the
+//! micro-batches of an update says so: `{state = accum, of = "w", sum}`, which is transient too.
 //! One stored `[in, out]`, whose update rule asks for that, says which dimension is `out`: `{weight, init = zeros, out = 1}`.
 //! A weight that stores several tensors of the model says which, and the number of ranks is its first dimension:
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
@@ -38,7 +39,11 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
                 Init::Zeros => String::new(),
                 init => format!(", init = {}", print_init(init)),
             };
-            let transient = if spec.transient { ", transient" } else { "" };
+            let transient = match (spec.sum, spec.transient) {
+                (true, _) => ", sum",
+                (false, true) => ", transient",
+                (false, false) => "",
+            };
             format!(" {{state = {}{of}{init}{transient}}}", spec.kind)
         }
     }
@@ -130,11 +135,12 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, output, packing, dims }))
         }
         ("state", Some(AttrText::Word(word))) => {
-            known_fields(rest, &["of", "init", "transient"])?;
+            known_fields(rest, &["of", "init", "transient", "sum"])?;
             let of = find(rest, "of").map(parse_of).transpose()?;
             let init = find(rest, "init").map(parse_init).transpose()?.unwrap_or(Init::Zeros);
-            let transient = find(rest, "transient").is_some();
-            Ok(ParamRole::State(StateSpec { kind: Name::from(*word), of, init, transient }))
+            let sum = find(rest, "sum").is_some();
+            let transient = sum || find(rest, "transient").is_some();
+            Ok(ParamRole::State(StateSpec { kind: Name::from(*word), of, init, transient, sum }))
         }
         _ => Err(error(role, format!("`{}` is not a role of a parameter", role.text))
             .help("roles are `batch`, `batch, causal`, `batch, ranks`, `weight, init = ..` and `state = <kind>, of = \"<weight>\"`")),

@@ -2,7 +2,6 @@
 
 use super::fact::{Atoms, Place, block};
 use crate::framework::pattern::matches_pattern;
-use crate::transform::accumulators::is_sum;
 use halite_ir::{DimName, Function, Param, ParamRole, SizeFactor, WeightInfo};
 use halite_recipe::Parallel;
 use halite_support::{Name, Result};
@@ -120,7 +119,7 @@ impl Seeds<'_> {
     /// gradients are of what each rank has computed, until all micro-batches are in.
     pub(super) fn state(&self, role: &ParamRole, weight: &Sharding, shape: &[usize]) -> Place {
         match role {
-            ParamRole::State(spec) if is_sum(spec) => Place { sharding: weight.clone(), partial: self.terms(weight) },
+            ParamRole::State(spec) if spec.sum => Place { sharding: weight.clone(), partial: self.terms(weight) },
             ParamRole::State(spec) if spec.of.is_some() && self.parallel.zero > 0 => {
                 Place::of(along_data(self.mesh, weight, shape))
             }
