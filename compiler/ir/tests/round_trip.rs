@@ -58,6 +58,7 @@ func @main(
   %t: s32[] {state = step},
   %zeta: f32[] {state = zeta, of = "model.w", init = constant(3.0), transient},
   %ema: f32[4,8] {state = ema, of = "model.w", init = weight},
+  %sum: f32[4,8] {state = s, of = "model.w", sum},
   %proj: f32[24,6] {weight, init = zeros, dims = [3 * heads(2) * head_dim(4), "a b"(6)]},
   %pad: f32[2,4,3] {weight, init = zeros, packs = ["w"[3,7] + 1 transposed]},
   %"q|k": f32[2,3,8] {weight, init = zeros, group = "the \"rest\"", frozen, packs = ["q"[4,8], "a \"k\""[8,1] x 2 transposed]},
@@ -81,6 +82,7 @@ fn text_reads_back_to_itself() {
     assert_eq!(main.params[2].role, ParamRole::State(StateSpec::new("m").of("model.w")));
     let zeta = StateSpec::new("zeta").of("model.w").init(Init::Constant(3.0)).transient();
     assert_eq!(main.params[4].role, ParamRole::State(zeta));
+    assert_eq!(main.params[6].role, ParamRole::State(StateSpec::new("s").of("model.w").sum()));
     let part = |name: &str, shape: [usize; 2], transposed, copies| {
         let (name, shape) = (name.to_owned(), shape.to_vec());
         Part { name, shape, transposed, copies, padding: 0 }
@@ -89,11 +91,11 @@ fn text_reads_back_to_itself() {
     let packing = Some(Arc::new(Packing { ranks: 2, parts }));
     let group = Some("the \"rest\"".into());
     let frozen = WeightInfo { group, frozen: true, packing, ..WeightInfo::new(Init::Zeros) };
-    assert_eq!(main.params[8].role, ParamRole::Weight(frozen));
+    assert_eq!(main.params[9].role, ParamRole::Weight(frozen));
     let merged = [SizeFactor::unnamed(3), SizeFactor::named("heads", 2), SizeFactor::named("head_dim", 4)];
     let dims: [DimName; 2] = [merged.into(), [SizeFactor::named("a b", 6)].into()];
     let named = WeightInfo { dims: Some(dims.into()), ..WeightInfo::new(Init::Zeros) };
-    assert_eq!(main.params[6].role, ParamRole::Weight(named));
+    assert_eq!(main.params[7].role, ParamRole::Weight(named));
     assert_eq!(main.results[2].role, ResultRole::Gradient("model.w".into()));
     let add = main.insts.iter().find(|inst| inst.op.name() == "add").unwrap();
     let start = MLP.find("%1 = add").unwrap();

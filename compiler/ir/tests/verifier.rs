@@ -83,6 +83,7 @@ fn states() {
             "{state = sum, init = normal(1.0), transient}",
             "transient state of the kind `sum` does not start from a constant",
         ),
+        ("{state = accum, init = ones, sum}", "state of the kind `accum` is a sum, and not transient state from zero"),
     ];
     for (role, reason) in cases {
         rejects_text(&with(role), |_| {}, &[&format!("parameter `m`: {reason}")]);
