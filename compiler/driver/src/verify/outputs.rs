@@ -1,5 +1,6 @@
 //! What comes out of a program, by the names of the model.
 
+use halite_support::Name;
 use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
 
@@ -12,6 +13,8 @@ pub(super) struct Output {
     pub(super) written: HostTensor,
     /// The same in `f64`, less the parameter that it replaces.
     pub(super) change: HostTensor,
+    /// The weight that it is a copy of in another type, if it is one.
+    pub(super) copy_of: Option<Name>,
 }
 
 impl Output {
@@ -21,6 +24,6 @@ impl Output {
             values.iter_mut().zip(old.f64s()).for_each(|(value, old)| *value -= old);
         }
         let change = HostTensor::from_f64s(DType::F64, written.shape().clone(), values);
-        Self { written, change }
+        Self { written, change, copy_of: None }
     }
 }

@@ -8,12 +8,12 @@ use crate::verify::choices::{Form, with_choices};
 use crate::verify::inputs;
 use crate::verify::outputs::{Output, Outputs};
 use halite_bundle::{ModuleRole, link_decompositions, part_names};
-use halite_ir::{FuncResult, Function, Layout, NamedParams, ResultRole};
+use halite_ir::{FuncResult, Function, Layout, NamedParams, ParamRole, ResultRole};
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
 use halite_recipe::ConfigValue;
 use halite_runtime::{Executable, Executor, evaluate_replicas};
 use halite_support::{Diagnostic, Diagnostics, Name, Severity};
-use halite_tensor::HostTensor;
+use halite_tensor::{HostTensor, Init};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -165,13 +165,18 @@ impl Program {
             return Ok(vec![(result.name.to_string(), Output::new(written, None))]);
         };
         let (param, old) = (&self.entry.params[position], replaces.then(|| &inputs[position]));
+        let is_copy = matches!(&param.role, ParamRole::State(spec) if spec.init == Init::Weight);
         let Some(packing) = named.packing(param) else {
-            return Ok(vec![(result.name.to_string(), Output::new(written, old))]);
+            let copy_of = param.role.weight_of().filter(|_| is_copy).map(Name::from);
+            return Ok(vec![(result.name.to_string(), Output { copy_of, ..Output::new(written, old) })]);
         };
         let unpack = |tensor| packing.unpack(tensor).map_err(|error| error.into_bug("verification"));
         let old = old.map(unpack).transpose()?;
         let outputs = unpack(&written)?.into_iter().enumerate();
-        let outputs = outputs.map(|(at, written)| Output::new(written, old.as_ref().map(|old| &old[at])));
+        let outputs = outputs.map(|(at, written)| {
+            let copy_of = is_copy.then(|| packing.parts[at].name.as_str().into());
+            Output { copy_of, ..Output::new(written, old.as_ref().map(|old| &old[at])) }
+        });
         Ok(part_names(packing, &param.name, param.role.weight_of()).into_iter().zip(outputs).collect())
     }
 }

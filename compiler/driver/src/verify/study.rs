@@ -417,7 +417,7 @@ impl Draw {
 
     /// The result in `f64` to compare a result with: that of its name, or, for a wider copy of a weight, the weight's.
     fn truth_of(&self, name: &str) -> Option<&Output> {
-        self.truth.get(name).or_else(|| self.truth.get(name.strip_prefix("master.")?))
+        self.truth.get(name).or_else(|| self.truth.get(&**self.unoptimized.get(name)?.copy_of.as_ref()?))
     }
 }
 

@@ -149,7 +149,7 @@ fn how_far_off_a_choice_lies_is_what_it_would_take_to_make_it() {
         };
         let output = |(at, (shape, values)): (usize, &(&[usize], Vec<f64>))| {
             let written = HostTensor::from_f64s(DType::F64, *shape, values.iter().copied());
-            (choice.operand(at), Output { change: written.clone(), written })
+            (choice.operand(at), Output { change: written.clone(), written, copy_of: None })
         };
         let truth: Outputs = operands.iter().enumerate().map(output).collect();
         let [right, own] = [right, own].map(|choice| HostTensor::from_ints(DType::S32, shape, choice));
