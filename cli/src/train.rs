@@ -6,7 +6,6 @@ use crate::deny::{Deny, denied};
 use crate::device::{Device, Running};
 use crate::exit::TRY_AGAIN;
 use crate::idle;
-use crate::measured::of_model;
 use crate::memory;
 use crate::signals::{Caught, Signals};
 use crate::table::{counted, facts, short};
@@ -14,6 +13,7 @@ use crate::terminal;
 use crate::texts::Texts;
 use clap::Args;
 use halite_bundle::Bundle;
+use halite_page::of_model;
 use halite_recipe::{CheckpointOptions, RecoveryOptions};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_train::{
@@ -184,8 +184,8 @@ impl Train {
         let defaults = recipe.train;
         let mut options = TrainOptions {
             title: name.clone(),
-            draw: Some(crate::plot::loss),
-            page: Some(crate::page::page),
+            draw: Some(halite_page::plot::loss),
+            page: Some(halite_page::report),
             steps: self.steps.unwrap_or(defaults.steps.into()),
             seed: self.seed(&output, defaults.seed)?,
             start: self.start(),

@@ -198,17 +198,11 @@ impl RunFiles {
 
     /// What the folder holds of a run up to `step`; nothing at step 0 or when there is no file.
     pub(super) fn history(&self, step: u64) -> Result<History> {
-        let path = self.metrics();
-        if step == 0 || !path.is_file() {
-            return Ok(History::default());
-        }
-        let mut history = History::parse(&read_text(&path)?, &path)?;
-        history.truncate(step);
-        Ok(history)
+        if step == 0 { Ok(History::default()) } else { self.measured(step) }
     }
 
     /// What the updates up to `step` took, as far as the folder tells.
-    fn times(&self, step: u64, listener: &mut dyn Observer) -> Result<Times> {
+    pub(super) fn times(&self, step: u64, listener: &mut dyn Observer) -> Result<Times> {
         if step == 0 {
             return Ok(Times::default());
         }
@@ -289,7 +283,7 @@ impl RunFiles {
     }
 
     /// What happened to the run that goes on after `step`.
-    fn past_events(&self, step: u64, listener: &mut dyn Observer) -> Result<Vec<Event>> {
+    pub(super) fn past_events(&self, step: u64, listener: &mut dyn Observer) -> Result<Vec<Event>> {
         if step == 0 {
             return Ok(Vec::new());
         }

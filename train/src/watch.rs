@@ -7,13 +7,13 @@ mod times;
 mod utilization;
 
 pub use alarms::Alarm;
+pub(crate) use alarms::Alarms;
 pub(crate) use clock::Part;
 pub use tensorboard::TensorBoard;
 pub use times::{TimeRecord, Times};
 pub(crate) use utilization::Utilization;
 
 use super::{Amount, EvalRecord, Event, History, Observer, StepRecord};
-use alarms::Alarms;
 use clock::Clock;
 use halite_recipe::MetricsOptions;
 use halite_support::{Diagnostic, Result};

@@ -63,7 +63,8 @@ const TABLE: &[(&str, &[&str])] = &[
             "driver",
         ],
     ),
-    ("halite-python", &["tensor", "neuron", "report", "runtime", "stablehlo", "data", "train", "driver"]),
+    ("halite-python", &["tensor", "neuron", "page", "report", "runtime", "stablehlo", "data", "train", "driver"]),
+    ("halite-page", &["support", "recipe", "ir", "bundle", "target", "train"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
 

@@ -1,7 +1,7 @@
 //! The numbers of the page.
 
-use crate::table::{counted, grouped};
 use halite_recipe::Recipe;
+use halite_support::units::{counted, grouped};
 use halite_train::{EvalRecord, Seen, TimeRecord, Times};
 
 /// Updates over which the rate is taken.

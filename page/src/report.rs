@@ -2,13 +2,12 @@
 
 pub(crate) mod curves;
 mod events;
-pub(crate) mod html;
 mod values;
 
+use crate::html::{escaped, rows};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Result};
 use halite_train::{Alarm, Seen};
-use html::{escaped, rows};
 
 /// Of a run that goes on: the page is written anew at each evaluation.
 const RELOADED: &str = "<meta http-equiv=\"refresh\" content=\"15\">\n";
@@ -17,13 +16,13 @@ const RELOADED: &str = "<meta http-equiv=\"refresh\" content=\"15\">\n";
 ///
 /// # Errors
 /// A bug diagnostic when drawing fails, or when the recipe cannot be written as TOML.
-pub fn page(title: &str, recipe: &Recipe, seen: &Seen<'_>) -> Result<String> {
+pub fn report(title: &str, recipe: &Recipe, seen: &Seen<'_>) -> Result<String> {
     let toml = toml::to_string(recipe).map_err(|error| Diagnostic::bug(format!("the recipe as TOML: {error}")))?;
     let made = seen.history.steps.last().map_or(0, |record| record.step);
     Ok(format!(
-        include_str!("page/page.html"),
+        include_str!("report/report.html"),
         title = escaped(title),
-        style = include_str!("page/page.css"),
+        style = include_str!("page.css"),
         refresh = if made < u64::from(recipe.train.steps) { RELOADED } else { "" },
         progress = escaped(&values::progress(recipe, made)),
         made_by = escaped(&values::made_by(recipe)),
@@ -108,7 +107,7 @@ mod tests {
         let errors = vec!["a core < hangs".to_owned()];
         let events = [Event::Resume { update: 40 }, Event::Restart { update: 120, left: 1, errors }];
         let seen = Seen { history: &history, times: &times, alarms: &alarms, events: &events };
-        page("tiny <&> \"quoted\"", &recipe(), &seen).unwrap()
+        report("tiny <&> \"quoted\"", &recipe(), &seen).unwrap()
     }
 
     #[test]
@@ -144,7 +143,7 @@ mod tests {
     #[test]
     fn a_run_without_updates_has_a_page() {
         let (history, times) = (History::default(), Times::default());
-        let html = page("none", &recipe(), &Seen { history: &history, times: &times, alarms: &[], events: &[] });
+        let html = report("none", &recipe(), &Seen { history: &history, times: &times, alarms: &[], events: &[] });
         let html = html.unwrap();
         assert!(html.contains("http-equiv=\"refresh\""), "a run that goes on is shown anew");
         assert!(

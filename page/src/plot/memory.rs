@@ -1,8 +1,8 @@
 //! What is live over the steps of a module, stacked by kind.
 
 use crate::plot::{Axis, Drawn, FONT, INK, Ticks, styled};
-use crate::table::bytes;
 use halite_bundle::estimate::{MemoryByKind, MemoryKind};
+use halite_support::units::bytes;
 use halite_support::{Diagnostic, Result};
 use halite_target::estimate::Analysis;
 use plotters::prelude::*;

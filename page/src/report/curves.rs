@@ -1,6 +1,6 @@
 //! The curves of the page.
 
-use super::html::escaped;
+use crate::html::escaped;
 use crate::measured::{self, GROUP_NORM};
 use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, panel, smoothed};
 use halite_support::Result;
