@@ -14,6 +14,7 @@ from ._quiet import quiet_xla
 from ._values import whole
 from .bundle import Bundle
 from .errors import diagnostics_of, wrong
+from .manifest import Mesh
 from .model import BuiltModel
 from .progress import ProgressLike, watched
 from .reports import (
@@ -149,11 +150,15 @@ def _group(raw: dict[str, Any]) -> Group:
 
 
 def _placement(raw: Mapping[str, Any]) -> Placement:
-    buffers = ({**row, "shape": tuple(row["shape"]), "axes": tuple(row["axes"])} for row in raw["buffers"])
+    def names(axes: str) -> tuple[str, ...]:
+        return tuple(axes.split(", ")) if axes else ()
+
+    buffers = ({**row, "shape": tuple(row["shape"]), "axes": tuple(map(names, row["axes"]))} for row in raw["buffers"])
+    traffic = ({**{key: row[key] for key in row if key != "axis"}, "axes": names(row["axis"])} for row in raw["traffic"])
     return Placement(
-        axes=dict(raw["axes"]),
+        axes=Mesh(raw["axes"]),
         buffers=tuple(PlacedBuffers(**row) for row in buffers),
-        traffic=tuple(Traffic(**row) for row in raw["traffic"]),
+        traffic=tuple(Traffic(**row) for row in traffic),
     )
 
 
