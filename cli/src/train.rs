@@ -23,6 +23,7 @@ use halite_train::{
 use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Train on the data of a recipe or on text files, on the CPU or on Neuron cores.
 ///
@@ -95,6 +96,10 @@ pub(super) struct Train {
     /// The most batches of one evaluation of a data set [default: that of the recipe].
     #[arg(long, value_name = "COUNT")]
     eval_batches: Option<usize>,
+    /// Texts that the model goes on with at the end, for report.html: where the data are of text, and the run has 64 updates at least
+    /// [default: 2 where the target is the CPU, else 0: the forward is compiled for them].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=64))]
+    samples: Option<u32>,
     #[command(flatten)]
     checkpoints: Checkpoints,
     #[command(flatten)]
@@ -159,8 +164,11 @@ impl Train {
         if self.deny.is_some() {
             context.require_recipe(&self.input, "--deny")?;
         }
+        let began = Instant::now();
         let (name, Ready { mut bundle, warnings, model, libraries, state, weights }) =
             context.ready(&self.input, &self.set)?;
+        // A bundle was compiled before.
+        let compile_seconds = (!Bundle::is_at(Path::new(&self.input))).then(|| began.elapsed().as_secs_f64());
         if let (Some(folder), None, None) = (&weights, &self.weights, &self.resume) {
             let folder = folder.display();
             let message = format!("`{folder}` is a checkpoint of Transformers, and a run says what it starts from");
@@ -196,6 +204,8 @@ impl Train {
             allow_changes: self.allow_changes,
             model,
             libraries,
+            samples: self.samples,
+            compile_seconds,
             ..TrainOptions::default()
         };
         if let Some(table) = self.texts.table()? {

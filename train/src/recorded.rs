@@ -1,7 +1,7 @@
 //! What the folder of a run tells of it.
 
 use super::watch::{Alarms, Seen, Times};
-use super::{Alarm, Event, History, RunFiles, Silent};
+use super::{Alarm, Event, History, RunFiles, Sample, Silent, Startup, telemetry};
 use halite_recipe::{MetricsOptions, Recipe};
 use halite_support::Result;
 use halite_support::files::read_text;
@@ -17,12 +17,17 @@ pub struct Recorded {
     pub alarms: Vec<Alarm>,
     /// What happened, in order.
     pub events: Vec<Event>,
+    /// What processes took before their first updates, in order.
+    pub startups: Vec<Startup>,
+    /// Texts that the model went on with at the end.
+    pub samples: Vec<Sample>,
 }
 
 impl Recorded {
     /// As a page shows it.
     pub fn seen(&self) -> Seen<'_> {
-        Seen { history: &self.history, times: &self.times, alarms: &self.alarms, events: &self.events }
+        let Self { history, times, alarms, events, startups, samples } = self;
+        Seen { history, times, alarms, events, startups, samples, is_live: false }
     }
 }
 
@@ -48,14 +53,14 @@ impl RunFiles {
     /// As [`measured`](Self::measured).
     pub fn recorded(&self, options: &MetricsOptions, update: u64) -> Result<Recorded> {
         let history = self.measured(update)?;
-        let (times, events) = (self.times(update, &mut Silent)?, self.past_events(update, &mut Silent)?);
+        let (times, mut events) = (self.times(update, &mut Silent)?, self.past_events(update, &mut Silent)?);
         let alarms = Alarms::of(options, &history, &times).raised().to_vec();
-        Ok(Recorded {
-            history,
-            times,
-            alarms,
-            events: events.into_iter().filter(|event| event.update() <= update).collect(),
-        })
+        let mut startups: Vec<Startup> = telemetry::records(&self.startup(), &mut Silent);
+        let mut samples: Vec<Sample> = telemetry::records(&self.samples(), &mut Silent);
+        events.retain(|event| event.update() <= update);
+        startups.retain(|startup| startup.update <= update);
+        samples.retain(|sample| sample.step <= update);
+        Ok(Recorded { history, times, alarms, events, startups, samples })
     }
 
     /// The beginning of the SHA-256 of the text of the model that a recipe of this run names, where that is a file's: it is kept beside the

@@ -36,6 +36,8 @@ pub(crate) struct Options {
     keep_every: Option<u64>,
     restarts: Option<u32>,
     rollbacks: Option<u32>,
+    samples: Option<u32>,
+    compile_seconds: Option<f64>,
     plugin: Option<PathBuf>,
 }
 
@@ -66,6 +68,8 @@ impl Options {
             checkpoint,
             recovery,
             allow_changes: self.allow_changes,
+            samples: self.samples,
+            compile_seconds: self.compile_seconds,
             cancel: work.cancel.clone(),
             ..TrainOptions::default()
         })

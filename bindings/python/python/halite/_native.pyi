@@ -35,7 +35,12 @@ def compare(
     runs: Sequence[tuple[str, str, int]],
 ) -> tuple[list[list[str]], list[tuple[str, list[str | None]]], str, str]: ...
 def evaluate(
-    bundle: Bundle, learned: Mapping[str, object], data: Sequence[str], batches: int | None, progress: _Tell | None
+    bundle: Bundle,
+    learned: Mapping[str, object],
+    data: Sequence[str],
+    own: object | None,
+    batches: int | None,
+    progress: _Tell | None,
 ) -> tuple[list[tuple[str, float, int, str, float | None, list[tuple[str, float]]]], list[Reported]]: ...
 def generate(
     bundle: Bundle, learned: Mapping[str, object], wish: Mapping[str, object], progress: _Tell | None
