@@ -56,8 +56,7 @@ impl SourceConfig {
 
     /// Whether it holds tokens that something made before, and no text.
     pub fn has_tokens(&self) -> bool {
-        let is_of_tokens =
-            |format| matches!(format, Format::Npy | Format::Megatron | Format::U16 | Format::U32);
+        let is_of_tokens = |format| matches!(format, Format::Npy | Format::Megatron | Format::U16 | Format::U32);
         let of_name = |file: &String| Format::of(file).is_some_and(is_of_tokens);
         self.format.map_or_else(|| self.files.iter().any(of_name), is_of_tokens)
     }

@@ -85,7 +85,7 @@ impl Ticks {
         let at: Vec<f64> = (first..=last).map(|index| index as f64 * step).collect();
         // Adding 0 takes the sign from what is 0.
         let label = |value: &f64| match decimals {
-            0 if *value >= 10_000.0 => grouped(*value as u64),
+            0 if *value >= 1000.0 => grouped(*value as u64),
             _ => format!("{:.decimals$}", value + 0.0),
         };
         let labels = at.iter().map(label).collect();

@@ -124,7 +124,8 @@ mod tests {
         let sample = |text: &str| Sample { step: 300, prompt: "It is <b>".to_owned(), text: text.to_owned() };
         let samples = [sample(" a truth\nuniversally & so on"), sample("")];
         let (history, times, alarms, events, samples) = (&history, &times, &alarms[..], &events[..], &samples[..]);
-        let seen = Seen { history, times, alarms, events, startups: &[startup(0), startup(40)], samples, is_live: true };
+        let seen =
+            Seen { history, times, alarms, events, startups: &[startup(0), startup(40)], samples, is_live: true };
         report("tiny <&> \"quoted\"", &recipe(), &seen).unwrap()
     }
 

@@ -2,8 +2,8 @@
 
 use super::checkpoint::{Checkpoint, Checkpoints, LOCK, RunLock, STATE, put};
 use super::events::Event;
-use super::startup::to_json_lines;
 use super::lines::Written;
+use super::startup::to_json_lines;
 use super::update::Run;
 use super::watch::{TensorBoard, TimeRecord, Times, Watch};
 use super::{History, Observer, Sample, Startup, TrainOptions, telemetry};

@@ -2,7 +2,9 @@
 
 use super::Feed;
 use halite_bundle::Bundle;
-use halite_data::{BYTES, Data, DataConfig, Format, HeldOut, Mixture, OnError, Opened, Packing, SourceConfig, Takes, Tokenizer};
+use halite_data::{
+    BYTES, Data, DataConfig, Format, HeldOut, Mixture, OnError, Opened, Packing, SourceConfig, Takes, Tokenizer,
+};
 use halite_recipe::{DataFormat, DataSource, DataTable, Documents, Pack};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::PathBuf;

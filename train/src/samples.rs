@@ -5,13 +5,12 @@
 
 use super::generate::{Generator, Request, Sampling, Written};
 use super::update::Run;
-use super::{Feed, TrainOptions};
+use super::{Feed, Sample, TrainOptions};
 use halite_bundle::Bundle;
 use halite_data::{Data, Rows, Tokenizer};
 use halite_recipe::TargetName;
 use halite_runtime::Executor;
 use halite_support::{Diagnostics, Result};
-use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -23,17 +22,6 @@ const PROMPT: usize = 16;
 const DEFAULT: u32 = 2;
 /// How tokens are chosen: likely ones, so that a text is seen to be one, and not the likeliest each time, which comes round again soon.
 const SAMPLING: Sampling = Sampling { temperature: 0.8, top_p: 0.95 };
-
-/// A text that the model went on with; a line of `samples.jsonl`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Sample {
-    /// Completed updates.
-    pub step: u64,
-    /// What it went on with: the beginning of what is held out, or else of what it was trained on.
-    pub prompt: String,
-    /// What it wrote.
-    pub text: String,
-}
 
 /// How many samples a run ends with: of a recipe for Neuron none unless some are asked for, since its compiler takes minutes for the forward.
 fn count(bundle: &Bundle, options: &TrainOptions) -> u32 {
@@ -67,7 +55,8 @@ pub(super) fn of(
     }
     let written = Written { tokenizer: tokenizer.as_ref(), stop: &[] };
     let said = written.whole(&prompt)?;
-    let request = Request { prompt, tokens: TOKENS, samples: count as usize, sampling: SAMPLING, seed: options.seed, ..request };
+    let request =
+        Request { prompt, tokens: TOKENS, samples: count as usize, sampling: SAMPLING, seed: options.seed, ..request };
     let mut generator = Generator::load(executor, bundle, run.step.state()?)?;
     let mut hear = |_: usize, _: i32| {
         if options.cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -28,12 +28,7 @@ pub struct Startup {
 
 impl Startup {
     /// Of this process, which begins after an update.
-    pub(super) fn here(
-        update: u64,
-        executor: &dyn Executor,
-        compile_seconds: Option<f64>,
-        load_seconds: f64,
-    ) -> Self {
+    pub(super) fn here(update: u64, executor: &dyn Executor, compile_seconds: Option<f64>, load_seconds: f64) -> Self {
         Self {
             update,
             compile_seconds,

@@ -50,7 +50,10 @@ const OURS: [(&str, &str); 28] = [
         "of a run as INPUT or with `--state`, or a checkpoint with `--weights`",
         "of a run, here or as `state`, or a checkpoint as `weights`",
     ),
-    ("as `halite verify` does with a recipe; with `--deny unproven` this fails", "as `halite.verify` does with a recipe"),
+    (
+        "as `halite verify` does with a recipe; with `--deny unproven` this fails",
+        "as `halite.verify` does with a recipe",
+    ),
     ("the temperature is ", "`temperature` is "),
     ("top-p is ", "`top_p` is "),
     ("`--top-p`", "`top_p`"),

@@ -98,7 +98,7 @@ def test_pages_and_plots_are_written(tmp_path: Path) -> None:
 def test_runs_are_compared_as_the_command_does(tmp_path: Path) -> None:
     compared = halite.compare("runs/a", Path("runs/b"))
     assert compared.runs == ("runs/a", "runs/b")
-    assert compared.differences == {"optimizer.lr": ("0.01", "0.02"), "train.seed": ("0", "3"), "train.steps": ("70", "8"), "checkpoint.every": ("30", None)}
+    assert compared.differences == {"optimizer.adamw.lr": ("0.01", "0.02"), "train.seed": ("0", "3"), "train.steps": ("70", "8"), "checkpoint.every": ("30", None)}
     assert "runs/b" in str(compared) and "train.steps" in str(compared)
     assert compared._repr_html_().startswith("<iframe")
     program = os.environ.get("HALITE_PROGRAM")

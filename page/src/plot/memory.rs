@@ -8,8 +8,8 @@ use halite_support::units::bytes;
 use halite_support::{Diagnostic, Result};
 use halite_target::estimate::Analysis;
 use layers::Run;
-use plotters::prelude::*;
 use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 const SIZE: (u32, u32) = (1100, 560);

@@ -79,8 +79,7 @@ pub(super) fn times(times: &Times, startups: &[Startup]) -> Vec<(String, String)
     let unit = recent.last().map_or("tokens", |record| record.seen.unit());
     let seconds: f64 = recent.iter().map(|record| record.data + record.compute).sum();
     let rate = (format!("{unit} per second, last {} updates", recent.len()), number(seen as f64 / seconds));
-    let part =
-        |(name, seconds): (String, f64)| (name, format!("{seconds:.1} s, {:.1}%", 100.0 * seconds / all));
+    let part = |(name, seconds): (String, f64)| (name, format!("{seconds:.1} s, {:.1}%", 100.0 * seconds / all));
     let mfu: Vec<f64> = recent.iter().filter_map(|record| record.mfu).collect();
     let mean = 100.0 * mfu.iter().sum::<f64>() / mfu.len() as f64;
     let mfu = (!mfu.is_empty()).then(|| ("model FLOPs utilization".to_owned(), format!("{mean:.1}%")));
@@ -100,6 +99,7 @@ fn compiling(startups: &[Startup]) -> Vec<(String, f64)> {
 fn number(value: f64) -> String {
     match value.abs() {
         size if size == 0.0 || !size.is_finite() => value.to_string(),
+        size if size.fract() == 0.0 && size < 1000.0 => format!("{value}"),
         size if size < 1e-3 => format!("{value:.3e}"),
         size if size < 1000.0 => format!("{value:.4}"),
         _ => grouped(value.round() as u64),

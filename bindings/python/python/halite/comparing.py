@@ -58,10 +58,10 @@ def compare(*runs: Run | History | str | os.PathLike[str]) -> Comparison:
     >>> rows = np.zeros((8, 65), np.int32)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     slow = halite.train("tiny", [rows], steps=3, output=f"{folder}/slow")
-    ...     fast = halite.train("tiny", [rows], steps=3, output=f"{folder}/fast", optimizer={"lr": 1e-2})
+    ...     fast = halite.train("tiny", [rows], steps=3, output=f"{folder}/fast", optimizer={"adamw": {"lr": 1e-2}})
     ...     compared = halite.compare(slow, fast)
     >>> compared.differences
-    {'optimizer.lr': ('0.005', '0.01')}
+    {'optimizer.adamw.lr': ('0.005', '0.01')}
 
     Raises `Error` where one is no folder of a run, and `TypeError` for fewer than two.
     """

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _native
+from ._meant import meant
 from ._quiet import quiet_xla
 from ._values import whole
 from .bundle import Bundle
@@ -115,9 +116,10 @@ def train(
     else:
         if isinstance(data, Mapping):
             overrides["data"] = data
-        source = load(input, **overrides)
         began = time.monotonic()
-        bundle, name, native = compile(source, progress=progress), source.name, source._native
+        with meant(train, overrides):
+            source = load(input, **overrides)
+            bundle, name, native = compile(source, progress=progress), source.name, source._native
         compile_seconds = time.monotonic() - began
     folder = Path("runs", name) if output is None else Path(output)
     observer = _Observer([callbacks] if isinstance(callbacks, Callbacks) else list(callbacks))

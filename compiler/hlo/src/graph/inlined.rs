@@ -67,7 +67,8 @@ impl<'m> Inlined<'m> {
         budget: &mut Budget,
     ) -> Result<Self> {
         let computation = &graph.computations()[computation];
-        let mut walk = Walk { graph, keeps: &keeps, budget, inlined: Self::default(), pool: Vec::new(), depth: 0, call: None };
+        let mut walk =
+            Walk { graph, keeps: &keeps, budget, inlined: Self::default(), pool: Vec::new(), depth: 0, call: None };
         let results = walk.enter(computation.range(), computation.root, None)?;
         walk.inlined.results = walk.pool[results.range()].to_vec();
         Ok(walk.inlined)

@@ -22,7 +22,8 @@ const STRAY: usize = 300;
 
 /// The layers of steps as runs of them: steps of no layer between two of one layer are of that one, and strays of none.
 pub(super) fn runs(layers: &[Option<u32>]) -> Vec<Run> {
-    let own = layers.iter().enumerate().filter_map(|(at, layer)| Some(Run { layer: (*layer)?, start: at, end: at + 1 }));
+    let own =
+        layers.iter().enumerate().filter_map(|(at, layer)| Some(Run { layer: (*layer)?, start: at, end: at + 1 }));
     let least = layers.len().div_ceil(STRAY);
     let kept: Vec<Run> = joined(own).into_iter().filter(|run| run.end - run.start >= least).collect();
     joined(kept.into_iter())
@@ -73,7 +74,8 @@ mod tests {
 
     #[test]
     fn numbers_keep_apart() {
-        let all: Vec<Run> = (0..10).map(|at| Run { layer: at, start: 10 * at as usize, end: 10 * at as usize + 10 }).collect();
+        let all: Vec<Run> =
+            (0..10).map(|at| Run { layer: at, start: 10 * at as usize, end: 10 * at as usize + 10 }).collect();
         let named: Vec<u32> = apart(&all, 25).map(|run| run.layer).collect();
         assert_eq!(named, [0, 3, 6, 9]);
     }
