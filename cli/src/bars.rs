@@ -1,8 +1,9 @@
 //! Progress bars.
 
 use crate::context::Context;
-use crate::measured::of_model;
 use crate::{study, terminal};
+use halite_page::of_model;
+use halite_page::study::GradientErrors;
 use halite_support::text::plain;
 use halite_train::{Amount, EvalRecord, Observer, StepRecord, TimeRecord};
 use indexmap::IndexMap;
@@ -196,7 +197,7 @@ impl study::Observer for NumericsBar {
         (self.recipe, self.seed) = (recipe.to_owned(), seed);
     }
 
-    fn compared(&mut self, _: &study::GradientErrors) {
+    fn compared(&mut self, _: &GradientErrors) {
         self.since = Instant::now();
     }
 

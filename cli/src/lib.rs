@@ -1,4 +1,4 @@
-//! The command line of Halite: parsing it, running one command, showing what came of it. With it come plots and studies of training.
+//! The command line of Halite: parsing it, running one command, showing what came of it. With it come studies of training.
 //!
 //! A program that adds composites, passes or targets hands its own [`Session`] to [`run`] and has the same commands.
 
@@ -31,17 +31,14 @@ mod launched;
 mod layout;
 mod learned;
 mod listing;
-mod measured;
 mod memory;
 mod names;
 mod neuron;
 mod new;
 mod numerics;
 mod opt;
-mod page;
 mod panic;
 mod placement;
-pub mod plot;
 mod plugin;
 mod plugin_options;
 mod precision;
@@ -64,7 +61,6 @@ use halite::Session;
 use halite_reference::Reference;
 use halite_runtime::ProgramFormat;
 use halite_support::{Diagnostic, Diagnostics, codes};
-pub use page::page;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -2,13 +2,14 @@
 
 use crate::bars::NumericsBar;
 use crate::context::{Context, Output, Result};
-use crate::plot;
-use crate::study::{Comparison, NumericsOptions, NumericsReport, RecipeSummary, load_recipe};
+use crate::study::{Comparison, NumericsOptions, load_recipe};
 use crate::table::{short, table};
 use crate::texts::Texts;
 use clap::Args;
 use halite::source::Source;
 use halite_data::Packing;
+use halite_page::plot;
+use halite_page::study::{NumericsReport, RecipeReport, RecipeSummary};
 use halite_support::{Diagnostic, codes};
 use halite_train::RecipeData;
 use indexmap::IndexMap;
@@ -130,7 +131,7 @@ fn describe(report: &NumericsReport, summary: &[RecipeSummary], rates: &IndexMap
     head.extend(["deviation", "max |g|"].map(str::to_owned));
     head.extend(layers.iter().map(|&layer| format!("g error {}", name(layer))));
     head.extend(["B/param", "tokens/s"].map(str::to_owned));
-    let row = |(recipe, summary): (&crate::study::RecipeReport, &RecipeSummary)| {
+    let row = |(recipe, summary): (&RecipeReport, &RecipeSummary)| {
         let mut row = vec![summary.name.clone()];
         row.extend(summary.held_out.iter().chain([&summary.median]).map(|&value| loss(value)));
         row.push(summary.percent());

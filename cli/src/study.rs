@@ -7,12 +7,8 @@
 
 mod gradients;
 mod recipes;
-mod report;
 mod run;
-mod summary;
 
 pub use gradients::layer_of;
 pub use recipes::load_recipe;
-pub use report::{GradientErrors, NumericsReport, RecipeReport, RunReport};
 pub use run::{Comparison, NumericsOptions, Observer};
-pub use summary::{RecipeSummary, median};

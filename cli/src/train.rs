@@ -6,7 +6,6 @@ use crate::deny::{Deny, denied};
 use crate::device::{Device, Running};
 use crate::exit::TRY_AGAIN;
 use crate::idle;
-use crate::measured::of_model;
 use crate::memory;
 use crate::signals::{Caught, Signals};
 use crate::table::{counted, facts, short};
@@ -14,6 +13,7 @@ use crate::terminal;
 use crate::texts::Texts;
 use clap::Args;
 use halite_bundle::Bundle;
+use halite_page::of_model;
 use halite_recipe::{CheckpointOptions, RecoveryOptions};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_train::{
@@ -23,6 +23,7 @@ use halite_train::{
 use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Train on the data of a recipe or on text files, on the CPU or on Neuron cores.
 ///
@@ -95,6 +96,10 @@ pub(super) struct Train {
     /// The most batches of one evaluation of a data set [default: that of the recipe].
     #[arg(long, value_name = "COUNT")]
     eval_batches: Option<usize>,
+    /// Texts that the model goes on with at the end, for report.html: where the data are of text, and the run has 64 updates at least
+    /// [default: 2 where the target is the CPU, else 0: the forward is compiled for them].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=64))]
+    samples: Option<u32>,
     #[command(flatten)]
     checkpoints: Checkpoints,
     #[command(flatten)]
@@ -159,8 +164,11 @@ impl Train {
         if self.deny.is_some() {
             context.require_recipe(&self.input, "--deny")?;
         }
+        let began = Instant::now();
         let (name, Ready { mut bundle, warnings, model, libraries, state, weights }) =
             context.ready(&self.input, &self.set)?;
+        // A bundle was compiled before.
+        let compile_seconds = (!Bundle::is_at(Path::new(&self.input))).then(|| began.elapsed().as_secs_f64());
         if let (Some(folder), None, None) = (&weights, &self.weights, &self.resume) {
             let folder = folder.display();
             let message = format!("`{folder}` is a checkpoint of Transformers, and a run says what it starts from");
@@ -184,8 +192,8 @@ impl Train {
         let defaults = recipe.train;
         let mut options = TrainOptions {
             title: name.clone(),
-            draw: Some(crate::plot::loss),
-            page: Some(crate::page::page),
+            draw: Some(halite_page::plot::loss),
+            page: Some(halite_page::report),
             steps: self.steps.unwrap_or(defaults.steps.into()),
             seed: self.seed(&output, defaults.seed)?,
             start: self.start(),
@@ -196,6 +204,8 @@ impl Train {
             allow_changes: self.allow_changes,
             model,
             libraries,
+            samples: self.samples,
+            compile_seconds,
             ..TrainOptions::default()
         };
         if let Some(table) = self.texts.table()? {

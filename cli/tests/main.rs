@@ -14,6 +14,7 @@ mod kills;
 mod launch;
 mod marks;
 mod numerics;
+mod pages;
 mod platforms;
 mod program;
 mod reference;

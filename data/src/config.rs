@@ -54,6 +54,13 @@ impl SourceConfig {
         self.format.map_or_else(|| self.files.iter().any(of_name), |format| format == Format::Examples)
     }
 
+    /// Whether it holds tokens that something made before, and no text.
+    pub fn has_tokens(&self) -> bool {
+        let is_of_tokens = |format| matches!(format, Format::Npy | Format::Megatron | Format::U16 | Format::U32);
+        let of_name = |file: &String| Format::of(file).is_some_and(is_of_tokens);
+        self.format.map_or_else(|| self.files.iter().any(of_name), is_of_tokens)
+    }
+
     /// Whether its files say by themselves where documents end.
     pub(crate) fn marks_ends(&self) -> bool {
         let of_name = |file: &String| Format::of(file) == Some(Format::Megatron);

@@ -1,5 +1,6 @@
 //! The seam between data and training: an endless stream of rows that knows where it is.
 
+use crate::tokenizer::Tokenizer;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
@@ -179,4 +180,12 @@ pub trait Data {
     /// # Errors
     /// When there are no such data, or too little of them for one row.
     fn open(&self, takes: &Takes, seed: u64) -> Result<Opened>;
+
+    /// What made tokens of its texts; `None` where they are of none, or nobody says what they are of.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn tokenizer(&self) -> Result<Option<Box<dyn Tokenizer>>> {
+        Ok(None)
+    }
 }

@@ -40,5 +40,5 @@ pub use marks::{Marks, known_ends};
 pub use mixture::Mixture;
 pub use open::{ExampleCount, check_marks, count_examples, open, open_examples, statistics};
 pub use statistics::Statistics;
-pub use tokenizer::{Tokenizer, open as open_tokenizer};
+pub use tokenizer::{BYTES, Tokenizer, open as open_tokenizer};
 pub use write::write_tokens;

@@ -49,13 +49,16 @@ pub trait Tokenizer: Send + Sync {
     fn identity(&self) -> String;
 }
 
+/// The name of the tokenizer whose tokens are bytes.
+pub const BYTES: &str = "bytes";
+
 /// The tokenizer of a name: `bytes`, or the path of a `tokenizer.json` as seen from `base`.
 ///
 /// # Errors
 /// When the file cannot be read, is none, or this build has no such tokenizers.
 pub fn open(name: &str, base: &Path) -> Result<Box<dyn Tokenizer>> {
     match name {
-        "bytes" => Ok(Box::new(Bytes)),
+        BYTES => Ok(Box::new(Bytes)),
         path => open_file(&base.join(path)),
     }
 }
@@ -110,7 +113,7 @@ impl Tokenizer for Bytes {
     }
 
     fn identity(&self) -> String {
-        "bytes".to_owned()
+        BYTES.to_owned()
     }
 }
 

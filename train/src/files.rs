@@ -3,9 +3,10 @@
 use super::checkpoint::{Checkpoint, Checkpoints, LOCK, RunLock, STATE, put};
 use super::events::Event;
 use super::lines::Written;
+use super::startup::to_json_lines;
 use super::update::Run;
 use super::watch::{TensorBoard, TimeRecord, Times, Watch};
-use super::{History, Observer, TrainOptions, telemetry};
+use super::{History, Observer, Sample, Startup, TrainOptions, telemetry};
 use halite_bundle::parts;
 use halite_disk::{Disk, Own};
 use halite_recipe::{DataTable, Recipe, Train};
@@ -13,8 +14,8 @@ use halite_support::files::{cannot, read_text, stem};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Path, PathBuf};
 
-/// The folder of a run: `recipe.toml`, the model and what it uses beside it where these are files, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `events.jsonl` where something happened that was not planned, the
-/// [checkpoints](Checkpoints), the newest of these as `state.safetensors`, and what the recipe's `metrics` ask for: `report.html` and
+/// The folder of a run: `recipe.toml`, the model and what it uses beside it where these are files, `metrics.jsonl`, `timing.jsonl`, `startup.jsonl`, `loss.svg`, `events.jsonl`
+/// where something happened that was not planned, `samples.jsonl` where the model went on with texts, the [checkpoints](Checkpoints), the newest of these as `state.safetensors`, and what the recipe's `metrics` ask for: `report.html` and
 /// `tensorboard`. Each file is replaced whole, but for those that grow: `metrics.jsonl`, `timing.jsonl` and TensorBoard's. Of several processes, all see one folder, and a state
 /// is in [parts] with an index.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -141,6 +142,16 @@ impl RunFiles {
         self.folder.join("events.jsonl")
     }
 
+    /// What each process took before its first update, and where it ran, a line of JSON each.
+    pub fn startup(&self) -> PathBuf {
+        self.folder.join("startup.jsonl")
+    }
+
+    /// Texts that the model went on with at the end, a line of JSON each.
+    pub fn samples(&self) -> PathBuf {
+        self.folder.join("samples.jsonl")
+    }
+
     /// A file that asks for a checkpoint after the current update, whatever it holds; it is removed when that is begun.
     pub fn wish(&self) -> PathBuf {
         self.folder.join("checkpoint-now")
@@ -174,6 +185,8 @@ impl RunFiles {
             self.metrics(),
             self.timing(),
             self.events(),
+            self.startup(),
+            self.samples(),
             self.plot(),
             self.report(),
             parts::index_path(&whole),
@@ -198,17 +211,11 @@ impl RunFiles {
 
     /// What the folder holds of a run up to `step`; nothing at step 0 or when there is no file.
     pub(super) fn history(&self, step: u64) -> Result<History> {
-        let path = self.metrics();
-        if step == 0 || !path.is_file() {
-            return Ok(History::default());
-        }
-        let mut history = History::parse(&read_text(&path)?, &path)?;
-        history.truncate(step);
-        Ok(history)
+        if step == 0 { Ok(History::default()) } else { self.measured(step) }
     }
 
     /// What the updates up to `step` took, as far as the folder tells.
-    fn times(&self, step: u64, listener: &mut dyn Observer) -> Result<Times> {
+    pub(super) fn times(&self, step: u64, listener: &mut dyn Observer) -> Result<Times> {
         if step == 0 {
             return Ok(Times::default());
         }
@@ -226,12 +233,13 @@ impl RunFiles {
     ) -> Result<Watch<'a>> {
         let options = &recipe.metrics;
         let (times, events) = (self.times(step, caller)?, self.past_events(step, caller)?);
+        let startups = if step > 0 { telemetry::records(&self.startup(), caller) } else { Vec::new() };
         let mut observers: Vec<Box<dyn Observer + 'a>> = vec![Box::new(caller)];
         if options.tensorboard && self.leads() {
             let board = TensorBoard::new(self.tensorboard(), options.every.into());
             observers.push(Box::new(board.on(self.disk.clone())));
         }
-        Ok(Watch::new(observers, options, history, times, events))
+        Ok(Watch::new(observers, options, history, times, events, startups))
     }
 
     /// Writes the recipe of a run, with its options in place of those that are the defaults, and the model that it names with what that uses.
@@ -289,7 +297,7 @@ impl RunFiles {
     }
 
     /// What happened to the run that goes on after `step`.
-    fn past_events(&self, step: u64, listener: &mut dyn Observer) -> Result<Vec<Event>> {
+    pub(super) fn past_events(&self, step: u64, listener: &mut dyn Observer) -> Result<Vec<Event>> {
         if step == 0 {
             return Ok(Vec::new());
         }
@@ -304,6 +312,19 @@ impl RunFiles {
         }
         let text = Event::to_json_lines(watch.happened(event))?;
         halite_disk::write_on(&self.disk, &self.events(), text.as_bytes())
+    }
+
+    /// Adds to what processes took before their first updates.
+    pub(super) fn add_startup(&self, watch: &mut Watch<'_>, startup: Startup) -> Result<()> {
+        let text = to_json_lines(watch.begun(startup))?;
+        if self.leads() { halite_disk::write_on(&self.disk, &self.startup(), text.as_bytes()) } else { Ok(()) }
+    }
+
+    /// Writes the texts that the model went on with.
+    pub(super) fn write_samples(&self, watch: &mut Watch<'_>, samples: Vec<Sample>) -> Result<()> {
+        let text = to_json_lines(&samples)?;
+        watch.sampled(samples);
+        halite_disk::write_on(&self.disk, &self.samples(), text.as_bytes())
     }
 
     /// Lets a checkpoint be the newest one, with another text for its state.

@@ -22,6 +22,11 @@ pub struct TrainOptions {
     pub draw: Option<Draw>,
     /// Makes the page, where the recipe's `metrics` ask for one; without it there is none.
     pub page: Option<Page>,
+    /// How many texts the model goes on with at the end, for the page of a run on text: `None` makes two of a recipe for the CPU and none of
+    /// others, whose compilers take minutes.
+    pub samples: Option<u32>,
+    /// Seconds in which the bundle was compiled, where that is known.
+    pub compile_seconds: Option<f64>,
     /// Completed updates at the end, those before a resumption included.
     pub steps: u64,
     /// Seed of the initial state and of the order of data.

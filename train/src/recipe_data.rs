@@ -2,7 +2,9 @@
 
 use super::Feed;
 use halite_bundle::Bundle;
-use halite_data::{Data, DataConfig, Format, HeldOut, Mixture, OnError, Opened, Packing, SourceConfig, Takes};
+use halite_data::{
+    BYTES, Data, DataConfig, Format, HeldOut, Mixture, OnError, Opened, Packing, SourceConfig, Takes, Tokenizer,
+};
 use halite_recipe::{DataFormat, DataSource, DataTable, Documents, Pack};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::PathBuf;
@@ -117,6 +119,16 @@ impl Data for RecipeData {
     fn open(&self, takes: &Takes, seed: u64) -> Result<Opened> {
         let train = Box::new(self.open_one(&self.train_config(), takes, seed)?);
         Ok(Opened { train, held_out: self.held_out(takes)? })
+    }
+
+    fn tokenizer(&self) -> Result<Option<Box<dyn Tokenizer>>> {
+        let config = self.train_config();
+        // Files of tokens do not say what made them, and a recipe that leaves the tokenizer out does not either.
+        let is_unknown = config.sources.iter().any(SourceConfig::has_tokens) && config.tokenizer == BYTES;
+        if is_unknown || config.has_examples()? {
+            return Ok(None);
+        }
+        halite_data::open_tokenizer(&config.tokenizer, &self.base).map(Some)
     }
 }
 

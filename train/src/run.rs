@@ -12,12 +12,13 @@ use super::state::Updates;
 use super::together::Together;
 use super::update::Run;
 use super::watch::{Part, Utilization, Watch};
-use super::{Event, History, Observer, RunFiles, TrainOptions, start};
+use super::{Event, History, Observer, RunFiles, Startup, TrainOptions, samples, start};
 use halite_bundle::{Bundle, check_state};
 use halite_data::{Ahead, Data};
 use halite_runtime::Executor;
-use halite_support::{Diagnostics, codes};
+use halite_support::{Diagnostic, Diagnostics, codes};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The most batches that wait while an update is made.
 const BATCHES_AHEAD: usize = 2;
@@ -54,14 +55,14 @@ pub fn train(
 fn run_to_end(
     executor: Arc<dyn Executor>,
     bundle: &Bundle,
-    data: &dyn Data,
+    source: &dyn Data,
     options: &TrainOptions,
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
     failure::check(options)?;
     let feed = Feed::of(bundle)?;
-    let mut data = data.open(&feed.takes, options.seed)?;
+    let mut data = source.open(&feed.takes, options.seed)?;
     feed.check(data.train.as_ref())?;
     let warnings = data.warnings();
     let record = Record::new(bundle, &data, options.seed)?;
@@ -73,7 +74,9 @@ fn run_to_end(
     let start = Updates::of(&bundle.manifest, &tensors).attempted;
     start::check_kept(output, start)?;
     let utilization = Utilization::of(&bundle.manifest, executor.as_ref());
-    let programs = Programs::load(executor, bundle, data.held_out, options.eval_batches)?;
+    let began = Instant::now();
+    let programs = Programs::load(executor.clone(), bundle, data.held_out, options.eval_batches)?;
+    let load_seconds = began.elapsed().as_secs_f64();
     let together = Together::of(options.peers.as_ref(), &options.cancel);
     let mut step = programs.step().with_cancel(together.cancel.clone());
     step.set_state(tensors)?;
@@ -86,6 +89,7 @@ fn run_to_end(
     start::check_kept(output, start)?;
     output.begin(&bundle.manifest.recipe, options)?;
     let watch = &mut output.watch(&bundle.manifest.recipe, &run.history, start, observer)?.on(utilization);
+    output.add_startup(watch, Startup::here(start, executor.as_ref(), options.compile_seconds, load_seconds))?;
     if start > 0 {
         output.add_event(watch, Event::Resume { update: start })?;
     }
@@ -98,6 +102,9 @@ fn run_to_end(
     // What was done up to here is kept, also when the run was stopped; of one that diverged, not the state.
     if ended.is_ok() || ended_by(codes::CANCELLED) {
         saver.end(&run, watch)?;
+        if ended.is_ok() {
+            sample((&run, executor), bundle, source, options, output, &mut saver, watch)?;
+        }
     } else {
         saver.wait(watch);
         let unwritten = saver.write(&run, watch);
@@ -110,6 +117,31 @@ fn run_to_end(
     }
     together.end()?;
     ended.map(|()| run.history)
+}
+
+/// Texts that the model goes on with, for the page of a run whose state is saved. That there are none for a fault of the executor is told: the
+/// run is whole.
+fn sample(
+    (run, executor): (&Run<'_>, Arc<dyn Executor>),
+    bundle: &Bundle,
+    data: &dyn Data,
+    options: &TrainOptions,
+    output: &RunFiles,
+    saver: &mut Saver<'_>,
+    watch: &mut Watch<'_>,
+) -> std::result::Result<(), Diagnostics> {
+    match samples::of(run, executor, bundle, data, options) {
+        Ok(samples) if samples.is_empty() => {}
+        Ok(samples) => {
+            output.write_samples(watch, samples)?;
+            saver.write(run, watch)?;
+        }
+        Err(errors) => errors.iter().for_each(|error| {
+            let message = format!("the page of the run has no samples of text: {}", error.message());
+            watch.warned(&Diagnostic::warning(error.code(), message));
+        }),
+    }
+    Ok(())
 }
 
 /// What the processes of a run must have alike.

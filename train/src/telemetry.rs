@@ -28,6 +28,11 @@ pub(super) fn lines<T: DeserializeOwned>(path: &Path, listener: &mut dyn Observe
     kept.into_iter().map(|(_, line)| line).collect()
 }
 
+/// The records of a file of them.
+pub(super) fn records<T: DeserializeOwned>(path: &Path, listener: &mut dyn Observer) -> Vec<T> {
+    lines::<T>(path, listener).lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
 fn left_out(message: String) -> Diagnostic {
     Diagnostic::warning(codes::FILE, message)
         .help("nothing is to be done: the run goes on without what cannot be read there, its state is whole")

@@ -7,13 +7,13 @@ mod times;
 mod utilization;
 
 pub use alarms::Alarm;
+pub(crate) use alarms::Alarms;
 pub(crate) use clock::Part;
 pub use tensorboard::TensorBoard;
 pub use times::{TimeRecord, Times};
 pub(crate) use utilization::Utilization;
 
-use super::{Amount, EvalRecord, Event, History, Observer, StepRecord};
-use alarms::Alarms;
+use super::{Amount, EvalRecord, Event, History, Observer, Sample, Startup, StepRecord};
 use clock::Clock;
 use halite_recipe::MetricsOptions;
 use halite_support::{Diagnostic, Result};
@@ -30,6 +30,12 @@ pub struct Seen<'a> {
     pub alarms: &'a [Alarm],
     /// What happened, in order.
     pub events: &'a [Event],
+    /// What its processes took before their first updates, in order.
+    pub startups: &'a [Startup],
+    /// Texts that the model went on with at its end.
+    pub samples: &'a [Sample],
+    /// Whether it is watched while it trains, so that what is shown of it is shown again.
+    pub is_live: bool,
 }
 
 /// Hears a run for the observer of its caller and for those of its recipe, and times it.
@@ -38,6 +44,8 @@ pub(crate) struct Watch<'a> {
     options: MetricsOptions,
     alarms: Alarms,
     events: Vec<Event>,
+    startups: Vec<Startup>,
+    samples: Vec<Sample>,
     clock: Clock,
     times: Times,
     /// Where the peak rate of the devices is known.
@@ -52,9 +60,20 @@ impl<'a> Watch<'a> {
         history: &History,
         times: Times,
         events: Vec<Event>,
+        startups: Vec<Startup>,
     ) -> Self {
         let alarms = Alarms::of(options, history, &times);
-        Self { observers, options: *options, alarms, events, clock: Clock::default(), times, utilization: None }
+        Self {
+            observers,
+            options: *options,
+            alarms,
+            events,
+            startups,
+            samples: Vec::new(),
+            clock: Clock::default(),
+            times,
+            utilization: None,
+        }
     }
 
     /// The same on devices whose use is measured.
@@ -95,6 +114,17 @@ impl<'a> Watch<'a> {
         &self.events
     }
 
+    /// A process is ready for its first update; what all took that were.
+    pub(crate) fn begun(&mut self, startup: Startup) -> &[Startup] {
+        self.startups.push(startup);
+        &self.startups
+    }
+
+    /// The model went on with texts.
+    pub(crate) fn sampled(&mut self, samples: Vec<Sample>) {
+        self.samples = samples;
+    }
+
     /// How long updates took.
     pub(crate) fn times(&self) -> &Times {
         &self.times
@@ -102,7 +132,15 @@ impl<'a> Watch<'a> {
 
     /// What was seen beside what was measured.
     pub(crate) fn seen<'s>(&'s self, history: &'s History) -> Seen<'s> {
-        Seen { history, times: &self.times, alarms: self.alarms.raised(), events: &self.events }
+        Seen {
+            history,
+            times: &self.times,
+            alarms: self.alarms.raised(),
+            events: &self.events,
+            startups: &self.startups,
+            samples: &self.samples,
+            is_live: true,
+        }
     }
 
     fn raise(&mut self, warnings: Vec<Diagnostic>) {

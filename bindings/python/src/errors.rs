@@ -39,7 +39,7 @@ impl Failure {
 pub(crate) type Reported = (String, String, String);
 
 /// What one types on the command line, and what it is called here.
-const OURS: [(&str, &str); 22] = [
+const OURS: [(&str, &str); 28] = [
     ("run `halite plugin install`", "call `halite.install_plugin()`"),
     (
         "leave it out, as `halite convert --weights-only` does,",
@@ -50,6 +50,15 @@ const OURS: [(&str, &str); 22] = [
         "of a run as INPUT or with `--state`, or a checkpoint with `--weights`",
         "of a run, here or as `state`, or a checkpoint as `weights`",
     ),
+    (
+        "as `halite verify` does with a recipe; with `--deny unproven` this fails",
+        "as `halite.verify` does with a recipe",
+    ),
+    ("the temperature is ", "`temperature` is "),
+    ("top-p is ", "`top_p` is "),
+    ("`--top-p`", "`top_p`"),
+    ("`--role`", "`roles`"),
+    ("`--samples`", "`samples`"),
     ("`--allow-changes`", "`allow_changes=True`"),
     ("`--checkpoint-every`", "`checkpoint_every`"),
     ("`--data`", "`data`"),

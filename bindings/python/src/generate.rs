@@ -13,6 +13,8 @@ use std::ops::ControlFlow;
 #[pyo3(from_item_all)]
 pub(crate) struct Wish {
     prompt: String,
+    /// Token ids in place of a text.
+    ids: Option<Vec<i32>>,
     tokens: usize,
     temperature: f64,
     top_p: f64,
@@ -26,14 +28,15 @@ pub(crate) struct Wish {
 pub(crate) fn generate(
     py: Python<'_>,
     bundle: &Bundle,
-    learned: Learned,
+    mut learned: Learned,
     wish: Wish,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<String>> {
+    let given = learned.given()?;
     work::told(py, progress, |work| {
         let sampling = Sampling { temperature: wish.temperature, top_p: wish.top_p };
         sampling.check()?;
-        let (bundle, weights) = learned.of(bundle)?;
+        let (bundle, weights) = learned.of(bundle, given)?;
         let tokenizer = tokenizer(learned.tokenizer.as_deref(), &bundle)?;
         let written = Written { tokenizer: tokenizer.as_ref(), stop: &wish.stop };
         let request = Request {
@@ -43,6 +46,7 @@ pub(crate) fn generate(
             seed: wish.seed,
             ..Request::of_text(&wish.prompt, written.tokenizer, &bundle)?
         };
+        let request = Request { prompt: wish.ids.unwrap_or(request.prompt), ..request };
         request.check(Generator::vocabulary(&bundle)?)?;
         let state = weights.read(&bundle)?;
         let executor = plugin::open_watched(learned.plugin.as_deref(), &bundle, work)?;

@@ -10,6 +10,7 @@ mod generate;
 mod json;
 mod learned;
 mod own;
+mod page;
 mod plugin;
 mod run;
 mod source;
@@ -34,6 +35,8 @@ mod _native {
     use crate::functions::{Initial, check_environment, check_numbers, functions, pack, unpack};
     #[pymodule_export]
     use crate::generate::generate;
+    #[pymodule_export]
+    use crate::page::{compare, loss_plot, report};
     #[pymodule_export]
     use crate::plugin::install_plugin;
     #[pymodule_export]

@@ -48,6 +48,11 @@ impl Own {
         Self { object: Arc::new(object), ..self.clone() }
     }
 
+    /// The same, whose exceptions are kept there.
+    pub(crate) fn with_raised(self, raised: &Raised) -> Self {
+        Self { raised: raised.clone(), ..self }
+    }
+
     /// What a method gives, which Python may raise; nothing where nobody waits for the work any more.
     fn call<A, T>(&self, method: &'static str, args: A) -> Option<PyResult<T>>
     where
@@ -93,7 +98,12 @@ impl OwnData {
     /// # Errors
     /// When the bundle lacks a training step.
     pub(crate) fn new(object: Own, bundle: &Bundle) -> Result<Self> {
-        Ok(Self { object, vocabulary: Feed::of(bundle)?.vocabulary, raised: Raised::default() })
+        Ok(Self::of_feed(object, &Feed::of(bundle)?, &Raised::default()))
+    }
+
+    /// Of an object for what a model is fed; what it raises is kept there.
+    pub(crate) fn of_feed(object: Own, feed: &Feed, raised: &Raised) -> Self {
+        Self { object, vocabulary: feed.vocabulary, raised: raised.clone() }
     }
 
     fn stream(&self, object: Py<PyAny>, takes: &Takes) -> Result<Stream> {

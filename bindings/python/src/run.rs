@@ -2,8 +2,8 @@
 
 use crate::train::{Evaluation, Update, measured};
 use crate::work;
-use halite::support::{Diagnostic, codes, files::read_text};
-use halite_train::{Checkpoint, History, RunFiles};
+use halite::support::{Diagnostic, codes};
+use halite_train::{Checkpoint, RunFiles};
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,7 @@ pub(crate) fn run_at(py: Python<'_>, path: PathBuf) -> PyResult<Option<Run>> {
         let Some(run) = RunFiles::at(&path) else { return Ok(None) };
         let is_checkpoint = path.is_dir() && path.parent().is_some_and(|all| all.ends_with("checkpoints"));
         let checkpoint = if is_checkpoint { Checkpoint::open(&path)? } else { newest(&run, &path)? };
-        let metrics = run.metrics();
-        let mut history = match metrics.is_file() {
-            true => History::parse(&read_text(&metrics)?, &metrics)?,
-            false => History::default(),
-        };
-        history.truncate(checkpoint.update);
+        let history = run.measured(checkpoint.update)?;
         let folder = run.recipe().parent().map(Path::to_path_buf).unwrap_or_default();
         Ok(Some((folder, run.recipe(), checkpoint.state, checkpoint.update, measured(&history))))
     })

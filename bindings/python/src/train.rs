@@ -10,7 +10,8 @@ use crate::work;
 use halite::support::{Diagnostic, SourceMap, codes};
 use halite_data::Data;
 use halite_train::{
-    EvalRecord, History, Observer, RecipeData, RunFiles, Start, StepRecord, TrainOptions, train as train_to_end,
+    Amount, EvalRecord, HeldOutCount, History, Observer, RecipeData, RunFiles, Start, StepRecord, TrainOptions,
+    train as train_to_end,
 };
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,8 @@ pub(crate) struct Options {
     keep_every: Option<u64>,
     restarts: Option<u32>,
     rollbacks: Option<u32>,
+    samples: Option<u32>,
+    compile_seconds: Option<f64>,
     plugin: Option<PathBuf>,
 }
 
@@ -55,6 +58,8 @@ impl Options {
         };
         Ok(TrainOptions {
             title: self.title.clone(),
+            draw: Some(halite_page::plot::loss),
+            page: Some(halite_page::report),
             steps: self.steps.unwrap_or(defaults.steps.into()),
             seed,
             start,
@@ -63,6 +68,8 @@ impl Options {
             checkpoint,
             recovery,
             allow_changes: self.allow_changes,
+            samples: self.samples,
+            compile_seconds: self.compile_seconds,
             cancel: work.cancel.clone(),
             ..TrainOptions::default()
         })
@@ -78,20 +85,38 @@ impl Options {
     }
 }
 
-/// An update: its number, what was seen so far and its unit, its metrics.
-pub(crate) type Update = (u64, u64, &'static str, Vec<(String, f64)>);
+/// An update: its number, what was seen so far and whether that are tokens, its metrics.
+pub(crate) type Update = (u64, u64, bool, Vec<(String, f64)>);
 
-/// An evaluation: the updates before it, what the data are called, their loss, what that is the mean over and its unit, the metrics of the
-/// model.
-pub(crate) type Evaluation = (u64, String, f64, u64, &'static str, Vec<(String, f64)>);
+/// An evaluation: the updates before it, what the data are called, their loss, what that is the mean over and whether that are tokens, the
+/// metrics of the model.
+pub(crate) type Evaluation = (u64, String, f64, u64, bool, Vec<(String, f64)>);
 
 fn update(record: &StepRecord) -> Update {
-    (record.step, record.seen.number(), record.seen.unit(), pairs(&record.metrics))
+    (record.step, record.seen.number(), record.seen.is_of_tokens(), pairs(&record.metrics))
 }
 
 fn evaluation(record: &EvalRecord) -> Evaluation {
     let EvalRecord { step, data, held_out_loss, counted, metrics } = record;
-    (*step, data.clone(), *held_out_loss, counted.number(), counted.unit(), pairs(metrics))
+    (*step, data.clone(), *held_out_loss, counted.number(), counted.is_of_tokens(), pairs(metrics))
+}
+
+/// The history of updates and evaluations, as [`measured`] tells them.
+pub(crate) fn history(updates: Vec<Update>, evaluations: Vec<Evaluation>) -> History {
+    let amount = |of_tokens, number| if of_tokens { Amount::Tokens(number) } else { Amount::Examples(number) };
+    let step = |(step, seen, of_tokens, metrics): Update| StepRecord {
+        step,
+        seen: amount(of_tokens, seen),
+        metrics: metrics.into_iter().collect(),
+    };
+    let eval = |(step, data, held_out_loss, counted, of_tokens, metrics): Evaluation| EvalRecord {
+        step,
+        data,
+        held_out_loss,
+        counted: HeldOutCount::of(amount(of_tokens, 0), counted),
+        metrics: metrics.into_iter().collect(),
+    };
+    History { steps: updates.into_iter().map(step).collect(), evals: evaluations.into_iter().map(eval).collect() }
 }
 
 /// What a history has.

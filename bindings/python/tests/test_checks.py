@@ -63,7 +63,10 @@ def test_inspect_counts_what_the_modules_hold(tiny: halite.Bundle) -> None:
 def test_inspect_places_on_a_mesh() -> None:
     placement = halite.inspect("tiny", parallel={"data": 2, "tensor": 2}).placement
     assert placement and placement.axes == {"data": 2, "tensor": 2}
-    assert any("tensor" in row.axes for row in placement.buffers)
+    assert placement.axes["tensor"] == placement.axes["data"] == 2
+    assert any(("tensor",) in row.axes for row in placement.buffers)
+    assert all(len(row.axes) == len(row.shape) for row in placement.buffers)
+    assert {row.axes for row in placement.traffic} >= {("data",), ("tensor",)}
     assert {row.op for row in placement.traffic} >= {"all_reduce"} and all(row.bytes > 0 for row in placement.traffic)
 
 

@@ -187,3 +187,28 @@ def test_keywords_are_named_as_python_has_them() -> None:
     assert (diagnostic.file, diagnostic.line, diagnostic.column) == ("batch=0", 1, 7)
     assert "[batch=0:1:7]" in diagnostic.report
     assert "--set" not in diagnostic.report + diagnostic.colored
+
+
+# What is called, the keyword that is nearly one, and the one that is meant.
+NEARLY: list[tuple[Callable[..., Any], str, str]] = [
+    (halite.train, "step", "steps"),
+    (halite.train, "checkpoint_evry", "checkpoint_every"),
+    (halite.compile, "role", "roles"),
+    (halite.verify, "sede", "seed"),
+    (halite.inspect, "dept", "depth"),
+    (halite.check, "progres", "progress"),
+]
+
+
+@pytest.mark.parametrize(("function", "given", "meant"), NEARLY)
+def test_a_keyword_that_is_nearly_one_is_named(function: Callable[..., Any], given: str, meant: str) -> None:
+    with pytest.raises(halite.Error) as caught:
+        function("tiny", **{given: 3})
+    assert caught.value.message == f"`{given}` is no keyword of `halite.{function.__name__}`, and no key of the recipe or of the model"
+    assert caught.value.help == f"did you mean `{meant}`?"
+
+
+def test_a_key_of_the_model_is_not_taken_for_a_keyword() -> None:
+    with pytest.raises(halite.Error) as caught:
+        halite.compile("tiny", layer=3)
+    assert "`layers`" in caught.value.help and "keyword" not in caught.value.message

@@ -134,6 +134,85 @@ def test_weights_from_elsewhere_are_evaluated() -> None:
 
 
 @pytest.mark.usefixtures("there")
+def test_a_state_and_weights_may_be_arrays() -> None:
+    run = halite.load_run("run")
+    bundle, state = halite.compile(run.recipe), halite.load_tensors(run.state)
+    weights = bundle.convert(state, weights_only=True)
+    expected, said = halite.evaluate(run), halite.generate(run, "the ", tokens=6, seed=1)
+    for given in ({"state": state}, {"weights": weights}):
+        assert halite.evaluate(bundle, **given) == expected
+        assert halite.generate(bundle, "the ", tokens=6, seed=1, **given) == said
+    with pytest.raises(halite.Error, match="model.norm.weight"):
+        halite.evaluate(bundle, weights={name: array for name, array in weights.items() if name != "model.norm.weight"})
+
+
+@pytest.mark.usefixtures("there")
+def test_arrays_are_measured_as_files_are() -> None:
+    (expected,) = halite.evaluate("run", data="other.txt")
+    text = np.frombuffer(Path("other.txt").read_bytes(), np.uint8)
+    # Rows overlap by the token that is a label of one and the first of the next.
+    rows = np.stack([text[at : at + 9] for at in range(0, len(text) - 8, 8)])
+    (found,) = halite.evaluate("run", data=rows)
+    assert (found.data, found.loss, found.counted) == ("data", expected.loss, expected.counted)
+    one, other = halite.evaluate("run", data={"one": iter([rows[:4], rows[4:6]]), "other": [rows]})
+    assert (one.data, one.counted, other.loss) == ("one", 6 * 8, expected.loss)
+    with pytest.raises(halite.Error, match=r"batch 0 of `data` is `float64\[2, 9\]`"):
+        halite.evaluate("run", data=np.zeros((2, 9)))
+
+    class Gone(Exception):
+        pass
+
+    def gone() -> Any:
+        yield rows[:2]
+        raise Gone
+
+    with pytest.raises(Gone):
+        halite.evaluate("run", data=gone())
+
+
+@pytest.mark.usefixtures("there")
+def test_a_prompt_may_be_token_ids() -> None:
+    expected = halite.generate("run", "the ", tokens=8, seed=2)
+    for prompt in ([116, 104, 101, 32], np.frombuffer(b"the ", np.uint8)):
+        assert halite.generate("run", prompt, tokens=8, seed=2) == expected  # type: ignore[arg-type]
+    with pytest.raises(halite.Error, match="token 1 of the prompt is 300, the model knows 0 to 255"):
+        halite.generate("run", [1, 300])
+
+
+CONFIG = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "vocab_size": 256,
+    "hidden_size": 16,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "num_hidden_layers": 1,
+    "intermediate_size": 16,
+    "max_position_embeddings": 8,
+    "rms_norm_eps": 1e-5,
+    "rope_theta": 10000.0,
+    "tie_word_embeddings": False,
+    "hidden_act": "silu",
+}
+
+
+def test_the_folder_of_a_checkpoint_of_transformers_is_taken(tmp_path: Path) -> None:
+    folder = tmp_path / "llama"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    bundle = halite.compile(folder / "config.json")
+    halite.save_tensors(folder / "model.safetensors", bundle.convert(bundle.init(seed=3), weights_only=True))
+    Path("text.txt").write_text("the quick brown fox " * 30)
+    (found,) = halite.evaluate(folder, data="text.txt")
+    assert found == halite.evaluate(bundle, weights=folder, data="text.txt")[0]
+    assert abs(found.loss - np.log(256)) < 0.1
+    texts = halite.generate(str(folder), "the ", tokens=5, seed=1)
+    assert texts == halite.generate(bundle, "the ", tokens=5, seed=1, weights=folder)
+    raw = said("eval", str(folder), "--data", "text.txt")["data"]
+    assert as_said([found]) == raw
+
+
+@pytest.mark.usefixtures("there")
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [
@@ -216,8 +295,8 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: halite.evaluate("run", plugin="no.so"), "`no.so` is not a file", "call `halite.install_plugin()`"),
     (lambda: halite.evaluate("bundle", state="empty"), "`empty` is neither a checkpoint nor", ""),
     (lambda: halite.generate("run", ""), "the prompt has no tokens", "give at least one"),
-    (lambda: halite.generate("run", "a", temperature=-1), "the temperature is -1, expected", "0 takes the most probable"),
-    (lambda: halite.generate("run", "a", top_p=2), "top-p is 2, expected", "1 takes all tokens"),
+    (lambda: halite.generate("run", "a", temperature=-1), "`temperature` is -1, expected", "0 takes the most probable"),
+    (lambda: halite.generate("run", "a", top_p=2), "`top_p` is 2, expected", "1 takes all tokens"),
     (lambda: halite.generate("run", "a", tokenizer="no.json"), "cannot read `./no.json`", "check the path"),
 ]
 
@@ -249,7 +328,10 @@ OF_ANOTHER_KIND: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: halite.evaluate("tiny", state="a", weights="b"), TypeError, "not of both"),
     (lambda: halite.evaluate("tiny", batches=0), ValueError, "`batches` is 0, expected a whole number from 1"),
     (lambda: halite.evaluate("tiny", data=[]), ValueError, "`data` is an empty list"),
-    (lambda: halite.generate("tiny", 3), TypeError, "`prompt` is a text, not a `int`"),  # type: ignore[arg-type]
+    (lambda: halite.generate("tiny", 3), TypeError, "`prompt` is a text, or token ids, not a `int`"),  # type: ignore[arg-type]
+    (lambda: halite.generate("tiny", [1.5]), TypeError, "`prompt` is a whole number"),  # type: ignore[list-item]
+    (lambda: halite.evaluate("tiny", weights=3), TypeError, "`weights` is a path, or arrays by name, not a `int`"),  # type: ignore[arg-type]
+    (lambda: halite.evaluate("tiny", weights={"w": 1}, data=3), TypeError, "`data` are files, or arrays, not a `int`"),  # type: ignore[arg-type]
     (lambda: halite.generate("tiny", "a", greedy=True, seed=3), TypeError, "leave `seed` or `greedy` out"),
     (lambda: halite.generate("tiny", "a", samples=0), ValueError, "`samples` is 0"),
     (lambda: halite.generate("tiny", "a", tokens=-1), ValueError, "`tokens` is -1"),

@@ -154,6 +154,11 @@ def files(folder: str) -> dict[str, bytes]:
     return {name: Path(folder, name).read_bytes() for name in names}
 
 
+def curves(page: str) -> list[str]:
+    """The pictures of a page but for the last one, which is of times."""
+    return page.split("<svg")[1:-1]
+
+
 def made(folder: str) -> int:
     """Updates before the last state."""
     return int(halite.load_tensors(Path(folder, "state.safetensors"))["step"])
@@ -168,6 +173,8 @@ def test_it_is_what_the_command_does() -> None:
     subprocess.run([program, "train", "recipe.toml", *options], check=True, capture_output=True)
     halite.train("recipe.toml", steps=12, seed=7, checkpoint_every=4, keep=2, output="called")
     assert files("called") == files("command")
+    assert Path("called/loss.svg").read_text() == Path("command/loss.svg").read_text()
+    assert curves(Path("called/report.html").read_text()) == curves(Path("command/report.html").read_text())
     assert os.listdir("called/checkpoints") == os.listdir("command/checkpoints")
 
 

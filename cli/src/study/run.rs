@@ -1,12 +1,12 @@
 //! Training a model under several recipes.
 
 use super::gradients::{Gradients, relative_errors};
-use super::{GradientErrors, NumericsReport, RecipeReport, RunReport};
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
 use halite_bundle::{Bundle, ModuleRole};
 use halite_data::Data;
+use halite_page::study::{GradientErrors, NumericsReport, RecipeReport, RunReport};
 use halite_recipe::TargetName;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, codes};

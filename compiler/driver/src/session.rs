@@ -9,6 +9,7 @@ use halite_ir::Registry;
 use halite_passes::update::{ScheduleShape, UpdateRule};
 use halite_passes::{DialectRegistry, Findings, MadeBy, PassCx, PassRegistry, Pipeline, TargetView, UnreadInputs};
 use halite_recipe::{Precision, Recipe};
+use halite_support::files::read_text;
 use halite_support::{Diagnostic, Diagnostics, FileId, Name, SourceMap};
 use halite_target::{Target, Targets, Vocabulary};
 use halite_tensor::DType;
@@ -124,6 +125,15 @@ impl Session {
     /// When there is nothing of that name, a file cannot be read, or the recipe is wrong: every mistake of it.
     pub fn load(&mut self, input: &str, overrides: &[String]) -> Result<Source, Diagnostics> {
         source::load(input, overrides, &self.vocabulary, &mut self.sources)
+    }
+
+    /// The recipe in a file, whose text joins the sources. Its model is not looked at, which may be gone.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the recipe is wrong: every mistake of it.
+    pub fn recipe_at(&mut self, path: &Path) -> Result<Recipe, Diagnostics> {
+        let file = self.sources.add(path.display().to_string(), read_text(path)?);
+        Ok(halite_recipe::load(file, &[], &self.vocabulary, &mut self.sources)?.0)
     }
 
     /// As [`load`](Self::load), with the precision and the optimizer of another recipe, a text of this session, laid over.

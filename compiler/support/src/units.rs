@@ -40,6 +40,24 @@ pub fn short(number: u64) -> String {
     scaled(number as f64, 1000.0, &["", "k", "M", "G", "T", "P", "E"]).trim_end().to_owned()
 }
 
+/// A whole number with its digits in groups of three: `6,738,415,616`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of things: `1 finding`, `2 findings`.
+pub fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{} {thing}s", grouped(number as u64)) }
+}
+
 fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     let mut unit = 0;
     while value >= step && unit + 1 < units.len() {
@@ -57,6 +75,9 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!((bytes(1536), bytes(12)), ("1.5 KiB".into(), "12 B".into()));
         assert_eq!((short(46_084_915_200), short(7)), ("46.1 G".into(), "7".into()));
+        assert_eq!(grouped(6_738_415_616), "6,738,415,616");
+        assert_eq!((grouped(0), grouped(999), grouped(1000)), ("0".into(), "999".into(), "1,000".into()));
+        assert_eq!((counted(1, "rank"), counted(2000, "rank")), ("1 rank".into(), "2,000 ranks".into()));
     }
 
     #[test]

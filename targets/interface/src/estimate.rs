@@ -18,6 +18,7 @@ mod cost;
 mod graph;
 mod instructions;
 mod kind;
+mod layer;
 mod liveness;
 mod schedule;
 mod storage;
@@ -54,6 +55,8 @@ pub struct Analysis {
     pub estimate: Estimate,
     /// What is live while each step runs, in the order of execution.
     pub timeline: Vec<MemoryByKind>,
+    /// The layer that each of these steps is of, by the number in its scope, as of `model.layers.3`; `None` of what is in none.
+    pub layers: Vec<Option<u32>>,
     /// The step with which the backward begins.
     pub backward_at: Option<usize>,
 }
@@ -92,7 +95,8 @@ pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
     unknown.extend(&graph.unknown);
     let unknown = unknown.into_iter().map(str::to_owned).collect();
     let estimate = Estimate { memory, instructions, unknown, fit: None };
-    Ok(Analysis { estimate, timeline, backward_at: kinds.backward_at })
+    let layers = order.iter().map(|step| layer::of(&graph, &steps, *step)).collect();
+    Ok(Analysis { estimate, timeline, layers, backward_at: kinds.backward_at })
 }
 
 /// What the computations of calls that stay calls need beside their operands and results, by their numbers.

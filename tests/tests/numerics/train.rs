@@ -44,7 +44,7 @@ fn run(bundle: &Bundle, folder: &Path, steps: u64, resume: bool) -> (History, Ru
 fn run_seed(bundle: &Bundle, folder: &Path, steps: u64, resume: bool, seed: u64) -> (History, RunFiles) {
     let files = RunFiles::new(folder);
     let title = "tiny".to_owned();
-    let draw = Some(halite_cli::plot::loss as halite_train::Draw);
+    let draw = Some(halite_page::plot::loss as halite_train::Draw);
     let options = TrainOptions { title, draw, steps, seed, eval_every: 4, eval_batches: 8, ..TrainOptions::default() };
     let options = if steps > 100 { TrainOptions { eval_every: 100, eval_batches: 32, ..options } } else { options };
     let start = if resume { Start::State(files.state()) } else { Start::Seed };

@@ -24,8 +24,9 @@ fn run(options: &TrainOptions, files: &RunFiles) -> std::result::Result<History,
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let entries = entries.filter(|entry| entry.path().is_file());
-    let entries =
-        entries.filter(|entry| !["timing.jsonl", "events.jsonl"].iter().any(|name| entry.file_name() == **name));
+    let entries = entries.filter(|entry| {
+        !["timing.jsonl", "events.jsonl", "startup.jsonl"].iter().any(|name| entry.file_name() == **name)
+    });
     let mut files: Vec<_> =
         entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect();
     files.sort();

@@ -28,7 +28,7 @@ pub struct Alarm {
 
 /// The alarms of a run.
 #[derive(Debug)]
-pub(super) struct Alarms {
+pub(crate) struct Alarms {
     gradient_rise: GradientRise,
     loss_floor: LossFloor,
     loss_gap: LossGap,
@@ -49,14 +49,14 @@ impl Alarms {
     }
 
     /// Those of a run that measured and timed this.
-    pub(super) fn of(options: &MetricsOptions, history: &History, times: &Times) -> Self {
+    pub(crate) fn of(options: &MetricsOptions, history: &History, times: &Times) -> Self {
         let mut alarms = Self::new(options);
         alarms.replay(history, times);
         alarms
     }
 
     /// Those that were raised so far.
-    pub(super) fn raised(&self) -> &[Alarm] {
+    pub(crate) fn raised(&self) -> &[Alarm] {
         &self.raised
     }
 

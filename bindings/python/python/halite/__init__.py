@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._native import version as __version__
 from .bundle import Bundle
 from .checks import check, inspect, install_plugin, verify
+from .comparing import Comparison, compare
 from .errors import Diagnostic, Error, HaliteWarning, InternalError, Place
 from .evaluating import Evaluated, evaluate
 from .generating import generate
@@ -28,6 +29,7 @@ from .initial import (
 )
 from .manifest import Manifest
 from .model import BuiltModel, Function, Model, Scope, Size, Tensor, size
+from .pages import Page, Plot
 from .progress import Progress
 from .reports import CheckReport, Inspection, Remark, VerifyReport
 from .runs import Run, load_run
@@ -43,6 +45,7 @@ __all__ = [
     "Bundle",
     "Callbacks",
     "CheckReport",
+    "Comparison",
     "Diagnostic",
     "Error",
     "Evaluated",
@@ -55,7 +58,9 @@ __all__ = [
     "InternalError",
     "Manifest",
     "Model",
+    "Page",
     "Place",
+    "Plot",
     "Progress",
     "Recipe",
     "Remark",
@@ -70,6 +75,7 @@ __all__ = [
     "VerifyReport",
     "__version__",
     "check",
+    "compare",
     "compile",
     "constant",
     "evaluate",

@@ -9,9 +9,9 @@ from .errors import Reported
 
 _Array = tuple[str, Sequence[int], bytes]
 _Given = tuple[str, Sequence[int], bytearray]
-_Measured = tuple[
-    list[tuple[int, int, str, list[tuple[str, float]]]], list[tuple[int, str, float, int, str, list[tuple[str, float]]]]
-]
+_Update = tuple[int, int, bool, list[tuple[str, float]]]
+_Evaluation = tuple[int, str, float, int, bool, list[tuple[str, float]]]
+_Measured = tuple[list[_Update], list[_Evaluation]]
 _Tell = Callable[[str, int, int | None], object]
 
 version: str
@@ -29,8 +29,18 @@ def train(
     progress: _Tell | None,
 ) -> _Measured: ...
 def run_at(path: str) -> tuple[Path, Path, Path, int, _Measured] | None: ...
+def loss_plot(title: str, updates: Sequence[_Update], evaluations: Sequence[_Evaluation]) -> str: ...
+def report(title: str, folder: str, update: int) -> str: ...
+def compare(
+    runs: Sequence[tuple[str, str, int]],
+) -> tuple[list[list[str]], list[tuple[str, list[str | None]]], str, str]: ...
 def evaluate(
-    bundle: Bundle, learned: Mapping[str, object], data: Sequence[str], batches: int | None, progress: _Tell | None
+    bundle: Bundle,
+    learned: Mapping[str, object],
+    data: Sequence[str],
+    own: object | None,
+    batches: int | None,
+    progress: _Tell | None,
 ) -> tuple[list[tuple[str, float, int, str, float | None, list[tuple[str, float]]]], list[Reported]]: ...
 def generate(
     bundle: Bundle, learned: Mapping[str, object], wish: Mapping[str, object], progress: _Tell | None

@@ -25,11 +25,17 @@ _Place = tuple[str, int]
 
 
 class OwnData:
-    """What is trained on and what is held out, for the native module."""
+    """What is trained on and what is held out, which the caller gave as `keyword`, for the native module."""
 
     def __init__(
-        self, data: Iterable[object], held_out: Mapping[str, Iterable[object]], *, allow_changes: bool
+        self,
+        data: Iterable[object],
+        held_out: Mapping[str, Iterable[object]],
+        *,
+        allow_changes: bool,
+        keyword: str = "held_out",
     ) -> None:
+        self._keyword = keyword
         self._data = data
         self._held_out = held_out
         self._allow_changes = allow_changes
@@ -39,7 +45,7 @@ class OwnData:
     ) -> tuple[Stream, list[tuple[str, Stream]]]:
         """Rows for a model, as `Rows` has them."""
         rows = Rows(width, vocabulary, inputs)
-        held_out = [(name, Stream("held_out", data, rows, is_held_out=True)) for name, data in self._held_out.items()]
+        held_out = [(name, Stream(self._keyword, data, rows, is_held_out=True)) for name, data in self._held_out.items()]
         return Stream("data", self._data, rows, allow_changes=self._allow_changes), held_out
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._meant import meant
 from ._quiet import quiet_xla
 from ._values import whole
 from .bundle import Bundle
 from .errors import diagnostics_of, wrong
+from .manifest import Mesh
 from .model import BuiltModel
 from .progress import ProgressLike, watched
 from .reports import (
@@ -46,9 +48,10 @@ def check(input: Input, /, *, progress: ProgressLike = None, **overrides: Any) -
     >>> bool(report), report.causality
     (True, 'output `logits`: proven; loss: proven')
     """
-    source = load(input, **overrides)
-    with watched(progress, f"checking {source.name}", unit=" passes") as tell:
-        findings, found = source._native.check(tell)
+    with meant(check, overrides):
+        source = load(input, **overrides)
+        with watched(progress, f"checking {source.name}", unit=" passes") as tell:
+            findings, found = source._native.check(tell)
     checked, causality, streams = json.loads(found)
     return CheckReport(
         findings=tuple(diagnostics_of(findings)),
@@ -87,10 +90,11 @@ def verify(
             help="give the model as a text: `halite.Text(..)`, or a file in the model language",
             code="E0202",
         )
-    source = load(input, **overrides)
-    path = None if plugin is None else os.fspath(plugin)
-    with watched(progress, f"verifying {role} of {source.name}", unit=" programs") as tell, quiet_xla():
-        found, warnings = source._native.verify(role, full, whole("seed", seed), path, tell)
+    path, seed = None if plugin is None else os.fspath(plugin), whole("seed", seed)
+    with meant(verify, overrides):
+        source = load(input, **overrides)
+        with watched(progress, f"verifying {role} of {source.name}", unit=" programs") as tell, quiet_xla():
+            found, warnings = source._native.verify(role, full, seed, path, tell)
     passed, report = json.loads(found)
     return VerifyReport(
         passed=passed,
@@ -119,10 +123,11 @@ def inspect(input: Input | Bundle, /, *, depth: int = 4, progress: ProgressLike 
         if overrides:
             raise TypeError(f"a `Bundle` is compiled already: leave `{next(iter(overrides))}` out, or give the recipe")
         return _inspection(input.manifest.model.name, input._native.inspect(depth), None)
-    source = load(input, **overrides)
-    with watched(progress, f"inspecting {source.name}", unit=" passes") as tell:
-        bundle = Bundle(source._native.compile(None, False, False, tell)[0])
-        placement = source._native.placement() if bundle.manifest.ranks > 1 else None
+    with meant(inspect, overrides):
+        source = load(input, **overrides)
+        with watched(progress, f"inspecting {source.name}", unit=" passes") as tell:
+            bundle = Bundle(source._native.compile(None, False, False, tell)[0])
+            placement = source._native.placement() if bundle.manifest.ranks > 1 else None
     return _inspection(source.name, bundle._native.inspect(depth), placement)
 
 
@@ -149,11 +154,15 @@ def _group(raw: dict[str, Any]) -> Group:
 
 
 def _placement(raw: Mapping[str, Any]) -> Placement:
-    buffers = ({**row, "shape": tuple(row["shape"]), "axes": tuple(row["axes"])} for row in raw["buffers"])
+    def names(axes: str) -> tuple[str, ...]:
+        return tuple(axes.split(", ")) if axes else ()
+
+    buffers = ({**row, "shape": tuple(row["shape"]), "axes": tuple(map(names, row["axes"]))} for row in raw["buffers"])
+    traffic = ({**{key: row[key] for key in row if key != "axis"}, "axes": names(row["axis"])} for row in raw["traffic"])
     return Placement(
-        axes=dict(raw["axes"]),
+        axes=Mesh(raw["axes"]),
         buffers=tuple(PlacedBuffers(**row) for row in buffers),
-        traffic=tuple(Traffic(**row) for row in raw["traffic"]),
+        traffic=tuple(Traffic(**row) for row in traffic),
     )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from . import _native
-from ._learned import Learnt, learned
+from ._learned import Learnt, Tensors, learned
 from ._quiet import quiet_xla
 from ._values import whole
 from .progress import ProgressLike, watched
@@ -16,11 +16,11 @@ __all__ = ["generate"]
 
 def generate(
     run_or_bundle: Learnt,
-    prompt: str,
+    prompt: str | Sequence[int],
     /,
     *,
-    state: str | os.PathLike[str] | None = None,
-    weights: str | os.PathLike[str] | None = None,
+    state: Tensors | None = None,
+    weights: Tensors | None = None,
     tokenizer: str | os.PathLike[str] | None = None,
     tokens: int = 100,
     temperature: float = 1.0,
@@ -34,7 +34,8 @@ def generate(
 ) -> list[str]:
     """The texts that a model goes on with after `prompt`, which is not part of them, as many as `samples`: those of `halite generate`.
 
-    The model is a `Run`, a `Bundle`, a path or what `compile` takes, with `state` or `weights`, as in `evaluate`. `tokenizer` is `"bytes"` or the
+    The model is a `Run`, a `Bundle`, a path or what `compile` takes, with `state` or `weights`, as in `evaluate`. The prompt is a text, or token
+    ids, which are taken as they are. `tokenizer` is `"bytes"` or the
     path of a `tokenizer.json`, by default that of the recipe.
 
     A text has at most so many `tokens`. It ends before one of the texts `stop`, and before the token that ends documents. Logits are divided
@@ -45,14 +46,14 @@ def generate(
     Raises `Error` where the model cannot generate or the tokenizer is not its own; `TypeError` and `ValueError` for keywords of another
     kind or range.
     """
-    if not isinstance(prompt, str):
-        raise TypeError(f"`prompt` is a text, not a `{type(prompt).__name__}`")
+    ids = None if isinstance(prompt, str) else _ids(prompt)
     drawn = {"temperature": (temperature, 1.0), "top_p": (top_p, 1.0), "seed": (seed, 0), "samples": (samples, 1)}
     for keyword, (given, default) in drawn.items():
         if greedy and given != default:
             raise TypeError(f"`greedy` draws nothing: leave `{keyword}` or `greedy` out")
     wish = {
-        "prompt": prompt,
+        "prompt": prompt if ids is None else "",
+        "ids": ids,
         "tokens": whole("tokens", tokens, most=2**32 - 1),
         "temperature": 0.0 if greedy else _number("temperature", temperature),
         "top_p": _number("top_p", top_p),
@@ -63,6 +64,13 @@ def generate(
     name, bundle, options = learned(run_or_bundle, state, weights, tokenizer, plugin, progress)
     with watched(progress, f"generating with {name}") as tell, quiet_xla():
         return _native.generate(bundle, options, wish, tell)
+
+
+def _ids(prompt: object) -> list[int]:
+    """Token ids of a list or of an array of one dimension."""
+    if not isinstance(prompt, Iterable) or isinstance(prompt, bytes):
+        raise TypeError(f"`prompt` is a text, or token ids, not a `{type(prompt).__name__}`")
+    return [whole("prompt", id, most=2**31 - 1) for id in prompt]
 
 
 def _number(name: str, value: object) -> float:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import _html, _table
+from . import _html, _native, _table
+from .pages import Page, Plot
 
 __all__ = ["Evaluation", "History", "Update"]
 
@@ -59,11 +60,37 @@ class History:
         """The last state, which `halite.load_tensors` reads."""
         return self.output / "state.safetensors"
 
+    @property
+    def last(self) -> int:
+        """The number of its last update."""
+        return self.updates[-1].step if self.updates else 0
+
+    def plot(self) -> Plot:
+        """The loss over the updates, as `loss.svg` in `output` has it."""
+        updates = [(each.step, each.seen, each.unit == "tokens", list(each.metrics.items())) for each in self.updates]
+        evaluations = [
+            (each.step, each.data, each.loss, each.counted, each.unit == "tokens", list(each.metrics.items()))
+            for each in self.evaluations
+        ]
+        return Plot(_native.loss_plot(self._title, updates, evaluations))
+
+    def report(self) -> Page:
+        """The page of the run up to here, as `report.html` in `output` has it: all curves, alarms, times and the recipe. A notebook shows it.
+
+        Raises `Error` where `output` is gone.
+        """
+        return Page(_native.report(self._title, str(self.output), self.last))
+
+    @property
+    def _title(self) -> str:
+        return self.output.resolve().name
+
     def __str__(self) -> str:
         return _table.table(self._head(), self._rows())
 
     def _repr_html_(self) -> str:
-        return _html.table(self._head(), self._rows(), caption=str(self.output))
+        table = _html.table(self._head(), self._rows(), caption=str(self.output))
+        return self.plot()._repr_html_() + table if self.updates else table
 
     def _head(self) -> Sequence[str]:
         return ("update", self.updates[0].unit if self.updates else "tokens", "loss", "held-out loss")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -11,12 +11,12 @@ from typing import Any
 from .errors import Error, wrong
 
 __all__ = [
-    "Axis",
     "Buffer",
     "Digit",
     "IndexRange",
     "Launch",
     "Manifest",
+    "Mesh",
     "Model",
     "Module",
     "Packing",
@@ -28,28 +28,63 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Axis:
-    """A named axis of the mesh and the number of ranks along it."""
+class Mesh(Mapping[str, int]):
+    """The mesh of ranks: the number of ranks along each axis by its name, the major axis first. That of one rank has no axes.
 
-    name: str
-    size: int
+    >>> mesh = Mesh([("data", 2), ("tensor", 4)])
+    >>> mesh["tensor"], mesh.axis_names, mesh.size
+    (4, ('data', 'tensor'), 8)
+    """
+
+    def __init__(self, axes: Iterable[tuple[str, int]] = ()) -> None:
+        self._sizes = dict(axes)
+
+    def __getitem__(self, name: str) -> int:
+        if name not in self._sizes:
+            known = ", ".join(f"`{axis}`" for axis in self._sizes) or "none: it is one rank"
+            raise KeyError(f"the mesh has no axis `{name}`; its axes are {known}")
+        return self._sizes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sizes)
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """The axes, the major one first."""
+        return tuple(self._sizes)
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+        return prod(self._sizes.values())
+
+    def __repr__(self) -> str:
+        return f"Mesh({', '.join(f'{name}={size}' for name, size in self._sizes.items())})"
 
 
 @dataclass(frozen=True)
 class Digit:
-    """Which ranks hold an index of a dimension: those whose coordinate along the atom is `index // stride % size`.
+    """Which ranks hold an index of a dimension: those whose coordinate along a sub-axis of `axis` is `index // stride % size`.
 
-    Atoms are the prime factors of the axes of the mesh, major first.
+    The sub-axes of an axis are its prime factors, the major one first; `part` counts them from 0.
     """
 
-    atom: int
+    axis: str
+    part: int
     size: int
     stride: int
 
 
 Sharding = tuple[tuple[Digit, ...], ...]
 """For each dimension the digits of its index that name the rank, the one of the largest stride first."""
+
+
+def _axes(shape: tuple[int, ...], sharding: Sharding | None) -> tuple[tuple[str, ...], ...]:
+    """For each dimension the names of the axes that shard it."""
+    return tuple(tuple(dict.fromkeys(digit.axis for digit in digits)) for digits in sharding or ((),) * len(shape))
 
 
 @dataclass(frozen=True)
@@ -108,6 +143,11 @@ class Buffer:
     sharding: Sharding | None = None
 
     @property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """For each dimension the names of the axes of the mesh that shard it, such as `(("data",), ())`."""
+        return _axes(self.shape, self.sharding)
+
+    @property
     def is_batch(self) -> bool:
         """Whether the host feeds it."""
         return self.slot == "batch"
@@ -146,6 +186,11 @@ class Port:
     sharding: Sharding | None = None
     alias: int | None = None
     ranges: tuple[IndexRange, ...] = ()
+
+    @property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """For each dimension the names of the axes of the mesh that shard it."""
+        return _axes(self.shape, self.sharding)
 
 
 @dataclass(frozen=True)
@@ -213,7 +258,7 @@ class Manifest:
     environment: Mapping[str, str]
     flags: tuple[str, ...]
     statistics: Statistics
-    mesh: tuple[Axis, ...] = ()
+    mesh: Mesh = field(default_factory=Mesh)
     launch: Launch | None = None
     platform: str | None = None
     json: str = field(default="", repr=False)
@@ -221,7 +266,7 @@ class Manifest:
     @property
     def ranks(self) -> int:
         """Number of ranks that run each module together."""
-        return prod(axis.size for axis in self.mesh)
+        return self.mesh.size
 
     @property
     def target(self) -> str:
@@ -261,7 +306,7 @@ def parse(text: str) -> Manifest:
         raise wrong(f"the manifest is of version {version!r}, expected {VERSION}", help=help, code="E0102")
     try:
         return _manifest(raw, text)
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise _no_manifest(f"the manifest does not follow the schema: {error}") from None
 
 
@@ -271,11 +316,13 @@ def _no_manifest(message: str) -> Error:
 
 def _manifest(raw: Any, text: str) -> Manifest:
     launch = raw.get("launch")
+    mesh = Mesh(_axis(**axis) for axis in raw.get("mesh", ()))
+    sub_axes = [(name, part) for name, size in mesh.items() for part in range(_prime_factors(size))]
     typed: dict[str, Any] = {
         "model": Model(**raw["model"]),
-        "mesh": tuple(Axis(**axis) for axis in raw.get("mesh", ())),
-        "buffers": tuple(_buffer(buffer) for buffer in raw["buffers"]),
-        "modules": tuple(_module(module) for module in raw["modules"]),
+        "mesh": mesh,
+        "buffers": tuple(_buffer(buffer, sub_axes) for buffer in raw["buffers"]),
+        "modules": tuple(_module(module, sub_axes) for module in raw["modules"]),
         "schedule": tuple(ScheduledCall(**call) for call in raw["schedule"]),
         "flags": tuple(raw["flags"]),
         "launch": launch and Launch(**{**launch, "forbidden": tuple(launch["forbidden"])}),
@@ -284,22 +331,43 @@ def _manifest(raw: Any, text: str) -> Manifest:
     return Manifest(**{**raw, **typed}, json=text)
 
 
-def _sharding(raw: Any) -> Sharding | None:
-    return raw and tuple(tuple(Digit(**digit) for digit in digits) for digits in raw)
+def _axis(name: str, size: int) -> tuple[str, int]:
+    return name, size
 
 
-def _buffer(raw: Any) -> Buffer:
+def _prime_factors(number: int) -> int:
+    """How many prime factors a number has."""
+    count, candidate = 0, 2
+    while number > 1:
+        while number % candidate == 0:
+            count, number = count + 1, number // candidate
+        candidate += 1
+    return count
+
+
+SubAxes = list[tuple[str, int]]
+"""The sub-axes of a mesh, which a manifest numbers: the name of the axis, and which of its parts."""
+
+
+def _sharding(raw: Any, sub_axes: SubAxes) -> Sharding | None:
+    def digit(atom: int, size: int, stride: int) -> Digit:
+        return Digit(*sub_axes[atom], size, stride)
+
+    return raw and tuple(tuple(digit(**each) for each in digits) for digits in raw)
+
+
+def _buffer(raw: Any, sub_axes: SubAxes) -> Buffer:
     packing = raw.get("packing")
     if packing:
         parts = tuple(Part(**{**part, "shape": tuple(part["shape"])}) for part in packing["parts"])
         packing = Packing(**{**packing, "parts": parts})
-    sharding = _sharding(raw.get("sharding"))
+    sharding = _sharding(raw.get("sharding"), sub_axes)
     return Buffer(**{**raw, "shape": tuple(raw["shape"]), "packing": packing, "sharding": sharding})
 
 
-def _port(raw: Any) -> Port:
+def _port(raw: Any, sub_axes: SubAxes) -> Port:
     ranges = tuple(_range(part) for part in raw.get("ranges", ()))
-    sharding = _sharding(raw.get("sharding"))
+    sharding = _sharding(raw.get("sharding"), sub_axes)
     return Port(**{**raw, "shape": tuple(raw["shape"]), "sharding": sharding, "ranges": ranges})
 
 
@@ -308,8 +376,8 @@ def _range(raw: Any) -> IndexRange:
     return IndexRange(**{**named, "part": tuple((start, end) for start, end in raw["part"])})
 
 
-def _module(raw: Any) -> Module:
+def _module(raw: Any, sub_axes: SubAxes) -> Module:
     raw = dict(raw)
     kernels = tuple(kernel["name"] for kernel in raw.pop("decompositions", ()))
-    ports = {end: tuple(_port(port) for port in raw[end]) for end in ("inputs", "outputs")}
+    ports = {end: tuple(_port(port, sub_axes) for port in raw[end]) for end in ("inputs", "outputs")}
     return Module(**{**raw, **ports, "kernels": kernels})

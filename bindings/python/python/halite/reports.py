@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from . import _html, _table
 from .errors import Diagnostic
+from .manifest import Mesh
 
 __all__ = [
     "CheckReport",
@@ -181,23 +182,27 @@ class Group:
 
 @dataclass(frozen=True)
 class PlacedBuffers:
-    """Where buffers lie that differ in their layer alone: for each dimension of `shape` the axes that shard it."""
+    """Where buffers lie that differ in their layer alone: for each dimension of `shape` the names of the axes that shard it, `tensor/4` where
+    4 ranks of more do.
+    """
 
     name: str
     count: int
     shape: tuple[int, ...]
-    axes: tuple[str, ...]
+    axes: tuple[tuple[str, ...], ...]
     bytes: int
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Collectives of one kind in an update: how often they run, and the bytes that a rank sends."""
+    """Collectives of one kind in an update: the names of the axes along which ranks act together, how often they run, and the bytes that a
+    rank sends.
+    """
 
     module: str
     function: str
     op: str
-    axis: str
+    axes: tuple[str, ...]
     count: int
     bytes: int
 
@@ -206,7 +211,7 @@ class Traffic:
 class Placement:
     """Where the state lies on a mesh, and what ranks send to one another in an update."""
 
-    axes: Mapping[str, int]
+    axes: Mesh
     buffers: tuple[PlacedBuffers, ...]
     traffic: tuple[Traffic, ...]
 

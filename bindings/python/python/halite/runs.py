@@ -11,6 +11,7 @@ from typing import Any
 from . import _native
 from .errors import wrong
 from .history import Evaluation, History, Update
+from .pages import Page, Plot
 from .source import Source, load
 
 __all__ = ["Run", "evaluation_of", "load_run", "update_of"]
@@ -34,6 +35,17 @@ class Run:
         Raises `Error` where its model cannot be read any more: a run of a `Model` of Python keeps no text of it.
         """
         return load(self._recipe)
+
+    def plot(self) -> Plot:
+        """The loss over the updates."""
+        return self.history.plot()
+
+    def report(self) -> Page:
+        """The page of the run up to `update`: all curves, alarms, times and the recipe. A notebook shows it."""
+        return self.history.report()
+
+    def _repr_html_(self) -> str:
+        return self.history._repr_html_()
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:
@@ -62,11 +74,11 @@ def load_run(path: str | os.PathLike[str]) -> Run:
 
 def evaluation_of(raw: tuple[Any, ...]) -> Evaluation:
     """An evaluation of the native module."""
-    step, data, loss, counted, unit, metrics = raw
-    return Evaluation(step, data, loss, counted, unit, dict(metrics))
+    step, data, loss, counted, of_tokens, metrics = raw
+    return Evaluation(step, data, loss, counted, "tokens" if of_tokens else "count", dict(metrics))
 
 
 def update_of(raw: tuple[Any, ...]) -> Update:
     """An update of the native module."""
-    step, seen, unit, metrics = raw
-    return Update(step, seen, unit, dict(metrics))
+    step, seen, of_tokens, metrics = raw
+    return Update(step, seen, "tokens" if of_tokens else "examples", dict(metrics))

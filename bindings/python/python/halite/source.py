@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._meant import meant
 from ._values import names
 from .bundle import Bundle
 from .errors import Error, HaliteWarning, diagnostics_of, wrong
@@ -122,9 +123,10 @@ def compile(
     Raises `Error` with every mistake that was found. Ctrl-C ends it; other threads of Python run meanwhile.
     """
     wanted = None if roles is None else names("roles", roles, '["train_step"]')
-    source = load(input, **overrides)
-    with watched(progress, f"compiling {source.name}", unit=" passes") as tell:
-        native, reported, remarks = source._native.compile(wanted, keep_ir, explain, tell)
+    with meant(compile, overrides):
+        source = load(input, **overrides)
+        with watched(progress, f"compiling {source.name}", unit=" passes") as tell:
+            native, reported, remarks = source._native.compile(wanted, keep_ir, explain, tell)
     found = diagnostics_of(reported)
     for diagnostic in found:
         warnings.warn(str(diagnostic), HaliteWarning, stacklevel=2)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _native
+from ._meant import meant
 from ._quiet import quiet_xla
 from ._values import whole
 from .bundle import Bundle
@@ -66,6 +68,7 @@ def train(
     keep_every: int | None = None,
     restarts: int | None = None,
     rollbacks: int | None = None,
+    samples: int | None = None,
     callbacks: Callbacks | Iterable[Callbacks] = (),
     plugin: str | os.PathLike[str] | None = None,
     progress: ProgressLike = None,
@@ -86,6 +89,8 @@ def train(
     `steps` counts all updates, those before a resumption too. Checkpoints are saved every so many updates and minutes; the last `keep`
     stay, and those of every `keep_every` updates. The run goes on from its newest one `restarts` times where the device fails, and back
     `rollbacks` times before an update that spoils it. What of all this is left out, the recipe says.
+    The page `report.html` of a run on text has as many `samples`, texts that the model goes on with at the end: the forward is compiled for
+    them, so that left out they are two where the target is the CPU, and none elsewhere.
     `callbacks` are told how the run goes, `overrides` are those of `compile`. The devices are those of the PJRT plugin in the file
     `plugin`, by default the CPU's.
 
@@ -100,18 +105,22 @@ def train(
     >>> history.updates[0].loss > 5, history.updates[-1].loss < 3
     (True, True)
     """
+    compile_seconds: float | None = None
     if isinstance(input, Bundle):
         given = next(iter(overrides), None)
         if given is not None:
             raise TypeError(f"a `Bundle` is compiled already: leave `{given}` out, or give the recipe")
         if isinstance(data, Mapping):
             raise TypeError("a `Bundle` has the table `data` of its recipe: give arrays, or the recipe in its place")
-        bundle, name, native = input, input.manifest.model.name, None
+        bundle, name, native, compile_seconds = input, input.manifest.model.name, None
     else:
         if isinstance(data, Mapping):
             overrides["data"] = data
-        source = load(input, **overrides)
-        bundle, name, native = compile(source, progress=progress), source.name, source._native
+        began = time.monotonic()
+        with meant(train, overrides):
+            source = load(input, **overrides)
+            bundle, name, native = compile(source, progress=progress), source.name, source._native
+        compile_seconds = time.monotonic() - began
     folder = Path("runs", name) if output is None else Path(output)
     observer = _Observer([callbacks] if isinstance(callbacks, Callbacks) else list(callbacks))
     options = {
@@ -131,6 +140,8 @@ def train(
         "keep_every": _whole("keep_every", keep_every),
         "restarts": _whole("restarts", restarts),
         "rollbacks": _whole("rollbacks", rollbacks),
+        "samples": _whole("samples", samples, most=64),
+        "compile_seconds": compile_seconds,
         "plugin": plugin,
     }
     starts = [name for name, given in (("resume", resume), ("weights", weights), ("fresh", fresh or None)) if given is not None]

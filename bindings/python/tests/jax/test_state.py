@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pytest
 from halite.jax._layout import Layout
-from halite.manifest import Axis, Buffer, Digit
+from halite.manifest import Buffer, Digit
 from models import compiled, runtime, wholes
 
 LAYOUTS: list[dict[str, Any]] = [
@@ -81,11 +81,11 @@ def test_a_digit_inside_of_a_dimension_makes_two_of_it() -> None:
     """24 indices, of which a rank of 2 has those where `index // 4 % 2` is its own, and of 3 ranks each a part of these."""
     bundle = compiled("llama", layers=1, batch=1, parallel={"data": 2, "tensor": 3})
     manifest = bundle.manifest
-    assert manifest.mesh == (Axis("data", 2), Axis("tensor", 3))
+    assert (manifest.mesh["data"], manifest.mesh["tensor"]) == (2, 3)
     layout = Layout(manifest, None)
-    placement = layout.place((24,), ((Digit(1, 3, 8), Digit(0, 2, 4)),))
+    placement = layout.place((24,), ((Digit("tensor", 0, 3, 8), Digit("data", 0, 2, 4)),))
     assert (placement.shape, placement.spec) == ((24,), jax.sharding.PartitionSpec(("tensor", "data")))
-    placement = layout.place((24,), ((Digit(0, 2, 4),),))
+    placement = layout.place((24,), ((Digit("data", 0, 2, 4),),))
     assert (placement.shape, placement.part, placement.local) == ((3, 8), (3, 4), (12,))
     assert placement.spec == jax.sharding.PartitionSpec(None, "data")
     whole = np.arange(24).reshape(placement.shape)
@@ -101,7 +101,7 @@ def test_a_buffer_that_is_sharded_so_starts_by_parts() -> None:
     layout = Layout(bundle.manifest, None)
     name = "model.embed_tokens.weight"
     own = next(buffer for buffer in bundle.manifest.buffers if buffer.name == name)
-    strided = Buffer(**{**own.__dict__, "sharding": ((Digit(0, 2, 16),), (Digit(1, 2, 8),))})
+    strided = Buffer(**{**own.__dict__, "sharding": ((Digit("data", 0, 2, 16),), (Digit("tensor", 0, 2, 8),))})
     state = halite.jax._state.States(bundle, layout, [strided]).init(3)[name]
     assert state.shape == (8, 32, 4, 16)
     expected = bundle.init(seed=3)[name]

@@ -17,6 +17,17 @@ pub struct InlinedValue<'m> {
     /// The array: the result, or a part of a tuple.
     pub shape: &'m ShapeProto,
     operands: Range<u32>,
+    /// The call in whose callee it is made, the innermost one.
+    call: Option<u32>,
+}
+
+/// A call that is entered.
+#[derive(Clone, Copy, Debug)]
+struct Entered {
+    /// The instruction, in the [`Graph`].
+    at: usize,
+    /// The call in whose callee it is itself.
+    within: Option<u32>,
 }
 
 /// The values of a computation with its calls entered, operands before users.
@@ -27,6 +38,7 @@ pub struct InlinedValue<'m> {
 pub struct Inlined<'m> {
     values: Vec<InlinedValue<'m>>,
     operands: Vec<ValueId>,
+    calls: Vec<Entered>,
     /// The computation's parameters in order.
     pub parameters: Vec<ValueId>,
     /// Its results in order.
@@ -55,7 +67,8 @@ impl<'m> Inlined<'m> {
         budget: &mut Budget,
     ) -> Result<Self> {
         let computation = &graph.computations()[computation];
-        let mut walk = Walk { graph, keeps: &keeps, budget, inlined: Self::default(), pool: Vec::new(), depth: 0 };
+        let mut walk =
+            Walk { graph, keeps: &keeps, budget, inlined: Self::default(), pool: Vec::new(), depth: 0, call: None };
         let results = walk.enter(computation.range(), computation.root, None)?;
         walk.inlined.results = walk.pool[results.range()].to_vec();
         Ok(walk.inlined)
@@ -70,6 +83,13 @@ impl<'m> Inlined<'m> {
     /// The instruction and the array that a handle stands for.
     pub fn value(&self, value: ValueId) -> &InlinedValue<'m> {
         &self.values[value as usize]
+    }
+
+    /// The calls in whose callees a value is made, by their instructions, the innermost first.
+    pub fn calls(&self, value: ValueId) -> impl Iterator<Item = usize> {
+        let entered = |call: u32| self.calls[call as usize];
+        let first = self.values[value as usize].call.map(entered);
+        std::iter::successors(first, move |call| call.within.map(entered)).map(|call| call.at)
     }
 
     /// What a value is computed from: the operands of its instruction, tuples taken apart.
@@ -95,6 +115,8 @@ struct Walk<'w, 'm> {
     /// The values that meanings are ranges of.
     pool: Vec<ValueId>,
     depth: usize,
+    /// The call that is being entered.
+    call: Option<u32>,
 }
 
 /// What an instruction stands for: its value, or those of a tuple, in the pool.
@@ -156,7 +178,11 @@ impl<'m> Walk<'_, 'm> {
             "call" if !(self.keeps)(at) => {
                 let missing = || malformed("the HLO module calls a computation that does not stand before the call");
                 let callee = &graph.computations()[graph.callee(at, 0).ok_or_else(missing)?];
-                self.enter(callee.range(), callee.root, Some(&operands))
+                let within = self.call.replace(self.inlined.calls.len() as u32);
+                self.inlined.calls.push(Entered { at, within });
+                let result = self.enter(callee.range(), callee.root, Some(&operands))?;
+                self.call = within;
+                Ok(result)
             }
             "get-tuple-element" => match (operands.first(), u32::try_from(graph.inst(at).tuple_index)) {
                 (Some(tuple), Ok(index)) if index < tuple.len => Ok(Meaning { start: tuple.start + index, len: 1 }),
@@ -201,7 +227,7 @@ impl<'m> Walk<'_, 'm> {
         self.budget.take_entries(1)?;
         self.budget.take_visits(operands.len() as u64)?;
         self.pool.push(self.inlined.values.len() as ValueId);
-        self.inlined.values.push(InlinedValue { at, shape, operands: operands.clone() });
+        self.inlined.values.push(InlinedValue { at, shape, operands: operands.clone(), call: self.call });
         Ok(())
     }
 }

@@ -128,6 +128,13 @@ impl<'m> Graph<'m> {
         self.inlined.operands(value)
     }
 
+    /// The scope of a value as its instruction has it, then those of the calls in whose callees it is made, the innermost first.
+    pub(super) fn scopes(&self, value: ValueId) -> impl Iterator<Item = &'m str> {
+        let hlo = self.hlo;
+        let scope = move |at: usize| hlo.inst(at).metadata.as_ref().map_or("", |metadata| metadata.op_name.as_str());
+        std::iter::once(self.value(value).at).chain(self.inlined.calls(value)).map(scope)
+    }
+
     /// The value of a handle.
     pub(super) fn value(&self, value: ValueId) -> &Value<'m> {
         &self.values[value as usize]

@@ -4,7 +4,7 @@ use crate::repo::{files_below, read, root};
 use std::path::Path;
 
 /// Folders with Rust code.
-const CODE: [&str; 13] = [
+const CODE: [&str; 14] = [
     "bindings",
     "compiler",
     "data",
@@ -14,6 +14,7 @@ const CODE: [&str; 13] = [
     "selftest",
     "cli",
     "models",
+    "page",
     "passes",
     "reference",
     "tests",
@@ -21,7 +22,7 @@ const CODE: [&str; 13] = [
 ];
 
 /// What stands at the top beside names that start with a dot.
-const TOP: [&str; 24] = [
+const TOP: [&str; 25] = [
     "docs",
     "reference",
     "bindings",
@@ -33,6 +34,7 @@ const TOP: [&str; 24] = [
     "selftest",
     "cli",
     "models",
+    "page",
     "passes",
     "tests",
     "benches",

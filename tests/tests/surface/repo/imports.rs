@@ -63,11 +63,12 @@ const TABLE: &[(&str, &[&str])] = &[
             "driver",
         ],
     ),
-    ("halite-python", &["tensor", "neuron", "report", "runtime", "stablehlo", "data", "train", "driver"]),
     (
         "halite-test-kit",
         &["support", "tensor", "recipe", "hlo", "stablehlo", "ir", "bundle", "passes", "runtime", "driver"],
     ),
+    ("halite-python", &["tensor", "neuron", "page", "report", "runtime", "stablehlo", "data", "train", "driver"]),
+    ("halite-page", &["support", "recipe", "ir", "bundle", "target", "train"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
 

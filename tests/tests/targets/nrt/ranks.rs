@@ -71,6 +71,7 @@ fn resumes_as_if_nothing_was(bench: &Bench) {
         "recipe.toml",
         "report.html",
         "run.lock",
+        "startup.jsonl",
         "state.safetensors",
         "timing.jsonl",
     ];

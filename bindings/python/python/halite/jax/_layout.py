@@ -16,7 +16,8 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ..errors import wrong
-from ..manifest import Axis, Digit, Manifest, Sharding
+from ..manifest import Digit, Manifest, Sharding
+from ..manifest import Mesh as Ranks
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,14 @@ class Layout:
     def __init__(self, manifest: Manifest, mesh: Mesh | None) -> None:
         self.axes = _joined(manifest)
         self.ranks = manifest.ranks
-        self.mesh = _mesh(manifest.mesh, self.axes, mesh)
+        self.mesh = _mesh(manifest.mesh, self.axes.values(), mesh)
 
     def place(self, shape: Sequence[int], sharding: Sharding | None) -> Placement:
         """How an array of this shape lies."""
         digits_of = sharding or ((),) * len(shape)
         dims = [self._split(size, digits) for size, digits in zip(shape, digits_of, strict=True)]
         split = [part for dim in dims for part in dim]
-        sizes = dict(self.axes)
+        sizes = dict(self.axes.values())
         return Placement(
             whole=tuple(shape),
             shape=tuple(size for size, _ in split),
@@ -94,7 +95,7 @@ class Layout:
     def _names(self, block: Iterable[Digit]) -> tuple[str, ...]:
         names: list[str] = []
         for digit in block:
-            name = self.axes[digit.atom][0]
+            name = self.axes[digit.axis, digit.part][0]
             if not names or names[-1] != name:
                 names.append(name)
         return tuple(names)
@@ -133,9 +134,13 @@ def _blocks(digits: Sequence[Digit]) -> list[list[Digit]]:
     return blocks
 
 
-def _atoms(mesh: Sequence[Axis]) -> list[tuple[int, int]]:
-    """Of each prime factor of an axis, the position of the axis and the size."""
-    return [(at, prime) for at, axis in enumerate(mesh) for prime in _primes(axis.size)]
+SubAxis = tuple[str, int]
+"""An axis of the mesh by its name, and which of its prime factors."""
+
+
+def _sub_axes(mesh: Ranks) -> dict[SubAxis, int]:
+    """The sizes of the sub-axes of a mesh, in order."""
+    return {(name, part): prime for name, size in mesh.items() for part, prime in enumerate(_primes(size))}
 
 
 def _primes(number: int) -> Iterable[int]:
@@ -147,37 +152,35 @@ def _primes(number: int) -> Iterable[int]:
         candidate += 1
 
 
-def _joined(manifest: Manifest) -> list[tuple[str, int]]:
-    """Of each atom, the name and size of the axis of JAX that it is part of.
+def _joined(manifest: Manifest) -> dict[SubAxis, tuple[str, int]]:
+    """Of each sub-axis, the name and size of the axis of JAX that it is part of.
 
     An axis is one in JAX where all arrays are sharded along the whole of it, major part first; else it is several, such as
     `tensor_0` and `tensor_1`.
     """
-    atoms = _atoms(manifest.mesh)
+    sub_axes = _sub_axes(manifest.mesh)
     apart = set()
     ports = [port for module in manifest.modules for port in (*module.inputs, *module.outputs)]
     shardings = {buffer.sharding for buffer in manifest.buffers} | {port.sharding for port in ports}
     for sharding in shardings - {None}:
         for digits in sharding or ():
-            apart |= {axis for axis, _ in atoms if not _whole(axis, digits, atoms)}
-    names = []
-    for at, (axis, size) in enumerate(atoms):
-        first = next(i for i, (other, _) in enumerate(atoms) if other == axis)
-        name = manifest.mesh[axis].name
-        names.append((f"{name}_{at - first}", size) if axis in apart else (name, manifest.mesh[axis].size))
-    return names
+            apart |= {axis for axis in manifest.mesh if not _whole(axis, digits, sub_axes)}
+    return {
+        (axis, part): (f"{axis}_{part}", size) if axis in apart else (axis, manifest.mesh[axis])
+        for (axis, part), size in sub_axes.items()
+    }
 
 
-def _whole(axis: int, digits: Sequence[Digit], atoms: Sequence[tuple[int, int]]) -> bool:
+def _whole(axis: str, digits: Sequence[Digit], sub_axes: Iterable[SubAxis]) -> bool:
     """Whether a dimension is sharded along the whole of an axis, in order and in one block, or not along it at all."""
-    own = [at for at, (other, _) in enumerate(atoms) if other == axis]
-    blocks = [[digit.atom for digit in block if digit.atom in own] for block in _blocks(digits)]
+    own = [part for other, part in sub_axes if other == axis]
+    blocks = [[digit.part for digit in block if digit.axis == axis] for block in _blocks(digits)]
     return all(block in ([], own) for block in blocks)
 
 
-def _mesh(axes: Sequence[Axis], names: Sequence[tuple[str, int]], given: Mesh | None) -> Mesh:
+def _mesh(axes: Ranks, names: Iterable[tuple[str, int]], given: Mesh | None) -> Mesh:
     """A mesh of JAX: on the devices of the one that is given, or on the first there are."""
-    ranks = prod(axis.size for axis in axes)
+    ranks = axes.size
     parts = list(dict.fromkeys(names)) or [("rank", 1)]
     if given is None:
         found = jax.devices()
@@ -188,7 +191,7 @@ def _mesh(axes: Sequence[Axis], names: Sequence[tuple[str, int]], given: Mesh | 
             )
         devices = np.array(found[:ranks])
     else:
-        expected = [(axis.name, axis.size) for axis in axes]
+        expected = list(axes.items())
         if [(name, size) for name, size in given.shape.items() if size > 1] != expected:
             raise wrong(
                 f"the mesh has the axes {dict(given.shape)}, the bundle was compiled for {dict(expected) or 'one rank'}",

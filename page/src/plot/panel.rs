@@ -50,7 +50,7 @@ fn draw(svg: &mut String, curves: &[Curve], marks: &[f64], zero: bool) -> Drawn 
         .x_label_area_size(24)
         .y_label_area_size(60)
         .build_cartesian_2d(axes.0, axes.1)?;
-    styled(&mut chart.configure_mesh(), 14).draw()?;
+    styled(&mut chart.configure_mesh(), 16).draw()?;
     let ends = (values.start, values.end);
     let mark = |&at: &f64| PathElement::new(vec![(at, ends.0), (at, ends.1)], MARK.mix(0.6).stroke_width(1));
     chart.draw_series(marks.iter().filter(|at| **at <= right).map(mark))?;

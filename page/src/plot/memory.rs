@@ -1,10 +1,14 @@
-//! What is live over the steps of a module, stacked by kind.
+//! What is live over the steps of a module, stacked by kind, with the layers that run.
+
+mod layers;
 
 use crate::plot::{Axis, Drawn, FONT, INK, Ticks, styled};
-use crate::table::bytes;
 use halite_bundle::estimate::{MemoryByKind, MemoryKind};
+use halite_support::units::bytes;
 use halite_support::{Diagnostic, Result};
 use halite_target::estimate::Analysis;
+use layers::Run;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -13,7 +17,8 @@ const MARGIN: i32 = 18;
 /// Points along the time axis at most; of the steps between two, the one with most in memory is drawn.
 const POINTS: usize = 1000;
 
-/// An SVG of what is live while each step runs, with the memory of a core where it is near.
+/// An SVG of what is live while each step runs, with the memory of a core where it is near, and the numbers of the layers over the steps that
+/// are of one.
 ///
 /// # Errors
 /// A bug diagnostic when drawing fails, which no module should make happen.
@@ -59,6 +64,7 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
         .y_desc(word)
         .y_label_formatter(&|bytes| format!("{bytes:.4}").trim_end_matches('0').trim_end_matches('.').to_owned())
         .draw()?;
+    bands(&mut chart, &layers::runs(&analysis.layers), (analysis.timeline.len(), top))?;
     let mut below: Vec<f64> = vec![0.0; points.len()];
     for kind in MemoryKind::ALL.into_iter().filter(|kind| points.iter().any(|(_, live)| live.of(*kind) * 500 > most)) {
         let above: Vec<f64> =
@@ -101,6 +107,29 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
         .label_font((FONT, 13).into_font().color(&INK))
         .draw()?;
     root.present()?;
+    Ok(())
+}
+
+/// The ground of every other layer.
+const BAND: RGBColor = RGBColor(243, 245, 248);
+/// Places along the time axis that a number takes.
+const NUMBER: usize = 22;
+
+/// The layers as bands behind the curves, every other one shaded, with their numbers above as far as there is room.
+fn bands(
+    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<Axis, RangedCoordf64>>,
+    runs: &[Run],
+    (steps, top): (usize, f64),
+) -> Drawn {
+    let shaded = runs.iter().filter(|run| run.layer % 2 == 0);
+    let band = |run: &Run| Rectangle::new([(run.start as f64, 0.0), (run.end as f64, top)], BAND.filled());
+    chart.draw_series(shaded.map(band))?;
+    let style = (FONT, 11).into_font().color(&INK.mix(0.7)).pos(Pos::new(HPos::Center, VPos::Bottom));
+    let number = |run: &Run| Text::new(run.layer.to_string(), (run.middle(), top * 0.955), style.clone());
+    chart.draw_series(layers::apart(runs, steps * NUMBER / POINTS).map(number))?;
+    let (word, place) = ("layer".to_owned(), runs.first().map(|first| (first.start as f64, top * 0.985)));
+    let style = (FONT, 11).into_font().color(&INK.mix(0.7)).pos(Pos::new(HPos::Left, VPos::Bottom));
+    chart.draw_series(place.map(|place| Text::new(word, place, style)))?;
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! The numbers of the page.
 
-use crate::table::{counted, grouped};
 use halite_recipe::Recipe;
-use halite_train::{EvalRecord, Seen, TimeRecord, Times};
+use halite_support::units::{counted, grouped};
+use halite_train::{EvalRecord, Seen, Startup, TimeRecord, Times};
 
 /// Updates over which the rate is taken.
 const RECENT: usize = 100;
@@ -24,11 +24,11 @@ pub(super) fn progress(recipe: &Recipe, made: u64) -> String {
     )
 }
 
-/// What made a run, and on what.
-pub(super) fn made_by(recipe: &Recipe) -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let (os, arch, version) = (std::env::consts::OS, std::env::consts::ARCH, env!("CARGO_PKG_VERSION"));
-    format!("seed {} · Halite {version} · {} on {os} {arch}", recipe.train.seed, counted(cores, "core"))
+/// What made a run, and on what, as far as that is known.
+pub(super) fn made_by(recipe: &Recipe, startups: &[Startup]) -> String {
+    let seed = format!("seed {}", recipe.train.seed);
+    let Some(Startup { halite, os, arch, cores, .. }) = startups.last() else { return seed };
+    format!("{seed} · Halite {halite} · {} on {os} {arch}", counted(*cores, "core"))
 }
 
 /// What was measured last.
@@ -59,16 +59,18 @@ fn last_evals(evals: &[EvalRecord]) -> &[EvalRecord] {
 }
 
 /// Where the time went.
-pub(super) fn times(times: &Times) -> Vec<(String, String)> {
+pub(super) fn times(times: &Times, startups: &[Startup]) -> Vec<(String, String)> {
     let records = times.records();
     let recent = &records[records.len().saturating_sub(RECENT)..];
     let sum = |part: fn(&TimeRecord) -> f64| records.iter().map(part).sum::<f64>();
-    let parts = [
+    let own = [
         ("updates", sum(|record| record.compute)),
         ("waiting for data", sum(|record| record.data)),
         ("evaluation", sum(|record| record.evaluation)),
         ("writing files", sum(|record| record.writing)),
     ];
+    let parts: Vec<(String, f64)> =
+        own.into_iter().map(|(name, seconds)| (name.to_owned(), seconds)).chain(compiling(startups)).collect();
     let all: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
     if all <= 0.0 {
         return Vec::new();
@@ -77,18 +79,27 @@ pub(super) fn times(times: &Times) -> Vec<(String, String)> {
     let unit = recent.last().map_or("tokens", |record| record.seen.unit());
     let seconds: f64 = recent.iter().map(|record| record.data + record.compute).sum();
     let rate = (format!("{unit} per second, last {} updates", recent.len()), number(seen as f64 / seconds));
-    let part =
-        |(name, seconds): (&str, f64)| (name.to_owned(), format!("{seconds:.1} s, {:.1}%", 100.0 * seconds / all));
+    let part = |(name, seconds): (String, f64)| (name, format!("{seconds:.1} s, {:.1}%", 100.0 * seconds / all));
     let mfu: Vec<f64> = recent.iter().filter_map(|record| record.mfu).collect();
     let mean = 100.0 * mfu.iter().sum::<f64>() / mfu.len() as f64;
     let mfu = (!mfu.is_empty()).then(|| ("model FLOPs utilization".to_owned(), format!("{mean:.1}%")));
-    std::iter::once(rate).chain(mfu).chain(parts.map(part)).collect()
+    std::iter::once(rate).chain(mfu).chain(parts.into_iter().map(part)).collect()
+}
+
+/// What compiling took in all processes of the run: by Halite, where it is known, and by what runs the modules.
+fn compiling(startups: &[Startup]) -> Vec<(String, f64)> {
+    let Some(last) = startups.last() else { return Vec::new() };
+    let known: Vec<f64> = startups.iter().filter_map(|startup| startup.compile_seconds).collect();
+    let own = (!known.is_empty()).then(|| ("compiling, Halite".to_owned(), known.iter().sum()));
+    let loading = startups.iter().map(|startup| startup.load_seconds).sum();
+    own.into_iter().chain([(format!("compiling, {}", last.platform), loading)]).collect()
 }
 
 /// A number with about five digits.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size == 0.0 || !size.is_finite() => value.to_string(),
+        size if size.fract() == 0.0 && size < 1000.0 => format!("{value}"),
         size if size < 1e-3 => format!("{value:.3e}"),
         size if size < 1000.0 => format!("{value:.4}"),
         _ => grouped(value.round() as u64),

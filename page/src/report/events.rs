@@ -1,6 +1,6 @@
 //! What happened to a run, on its page.
 
-use super::html::escaped;
+use crate::html::escaped;
 use halite_train::Event;
 
 /// A list of events, if there are any.

@@ -2,13 +2,13 @@
 
 pub(crate) mod curves;
 mod events;
-pub(crate) mod html;
+mod samples;
 mod values;
 
+use crate::html::{escaped, rows};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Result};
 use halite_train::{Alarm, Seen};
-use html::{escaped, rows};
 
 /// Of a run that goes on: the page is written anew at each evaluation.
 const RELOADED: &str = "<meta http-equiv=\"refresh\" content=\"15\">\n";
@@ -17,21 +17,22 @@ const RELOADED: &str = "<meta http-equiv=\"refresh\" content=\"15\">\n";
 ///
 /// # Errors
 /// A bug diagnostic when drawing fails, or when the recipe cannot be written as TOML.
-pub fn page(title: &str, recipe: &Recipe, seen: &Seen<'_>) -> Result<String> {
+pub fn report(title: &str, recipe: &Recipe, seen: &Seen<'_>) -> Result<String> {
     let toml = toml::to_string(recipe).map_err(|error| Diagnostic::bug(format!("the recipe as TOML: {error}")))?;
     let made = seen.history.steps.last().map_or(0, |record| record.step);
     Ok(format!(
-        include_str!("page/page.html"),
+        include_str!("report/report.html"),
         title = escaped(title),
-        style = include_str!("page/page.css"),
-        refresh = if made < u64::from(recipe.train.steps) { RELOADED } else { "" },
+        style = include_str!("page.css"),
+        refresh = if seen.is_live && made < u64::from(recipe.train.steps) { RELOADED } else { "" },
         progress = escaped(&values::progress(recipe, made)),
-        made_by = escaped(&values::made_by(recipe)),
+        made_by = escaped(&values::made_by(recipe, seen.startups)),
         alarms = alarms(seen.alarms),
         events = events::list(seen.events),
         curves = curves::figures(seen)?,
         values = rows(&values::last(seen)),
-        times = rows(&values::times(seen.times)),
+        samples = samples::list(seen.samples),
+        times = rows(&values::times(seen.times, seen.startups)),
         recipe = escaped(&toml),
     ))
 }
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
     use halite_recipe::{ModelChoice, Optimizer};
     use halite_support::codes;
-    use halite_train::{Amount, EvalRecord, Event, HeldOutCount, History, StepRecord, Times};
+    use halite_train::{Amount, EvalRecord, Event, HeldOutCount, History, Sample, Startup, StepRecord, Times};
     use std::path::Path;
 
     fn recipe() -> Recipe {
@@ -98,6 +99,19 @@ mod tests {
         Times::parse(&(1..=updates).map(line).collect::<String>(), Path::new("t"), updates).unwrap()
     }
 
+    fn startup(update: u64) -> Startup {
+        Startup {
+            update,
+            compile_seconds: Some(1.5),
+            load_seconds: 4.25,
+            halite: "0.0.7".to_owned(),
+            platform: "cpu".to_owned(),
+            os: "plan9".to_owned(),
+            arch: "mips".to_owned(),
+            cores: 3,
+        }
+    }
+
     fn example() -> String {
         let alarm = |message: &str| Alarm {
             step: 251,
@@ -107,8 +121,12 @@ mod tests {
         let (history, times) = (history(300), times(300));
         let errors = vec!["a core < hangs".to_owned()];
         let events = [Event::Resume { update: 40 }, Event::Restart { update: 120, left: 1, errors }];
-        let seen = Seen { history: &history, times: &times, alarms: &alarms, events: &events };
-        page("tiny <&> \"quoted\"", &recipe(), &seen).unwrap()
+        let sample = |text: &str| Sample { step: 300, prompt: "It is <b>".to_owned(), text: text.to_owned() };
+        let samples = [sample(" a truth\nuniversally & so on"), sample("")];
+        let (history, times, alarms, events, samples) = (&history, &times, &alarms[..], &events[..], &samples[..]);
+        let seen =
+            Seen { history, times, alarms, events, startups: &[startup(0), startup(40)], samples, is_live: true };
+        report("tiny <&> \"quoted\"", &recipe(), &seen).unwrap()
     }
 
     #[test]
@@ -120,7 +138,11 @@ mod tests {
         for part in [
             "<title>tiny &lt;&amp;&gt; &quot;quoted&quot;</title>",
             "update 300 of 300",
-            "seed 0",
+            "seed 0 · Halite 0.0.7 · 3 cores on plan9 mips",
+            "<tr><th>compiling, Halite</th><td>3.0 s, ",
+            "<tr><th>compiling, cpu</th><td>8.5 s, ",
+            "<h2>Samples after update 300</h2>",
+            "<b>It is &lt;b&gt;</b> a truth\nuniversally &amp; so on",
             "it is 2 &lt; 3",
             "lower the learning rate",
             "after update 40 it was started again",
@@ -144,11 +166,16 @@ mod tests {
     #[test]
     fn a_run_without_updates_has_a_page() {
         let (history, times) = (History::default(), Times::default());
-        let html = page("none", &recipe(), &Seen { history: &history, times: &times, alarms: &[], events: &[] });
+        let (history, times, alarms, events, samples) = (&history, &times, &[][..], &[][..], &[][..]);
+        let seen = Seen { history, times, alarms, events, startups: &[], samples, is_live: true };
+        let html = report("none", &recipe(), &seen);
         let html = html.unwrap();
         assert!(html.contains("http-equiv=\"refresh\""), "a run that goes on is shown anew");
         assert!(
             html.contains("update 0 of 300") && !html.contains("<h2>Alarms</h2>") && !html.contains("<h2>Events</h2>")
         );
+        assert!(!html.contains("<h2>Samples") && !html.contains("compiling"), "there are no empty boxes");
+        let html = report("none", &recipe(), &Seen { is_live: false, ..seen }).unwrap();
+        assert!(!html.contains("http-equiv=\"refresh\""), "what is read back later stays as it is");
     }
 }

@@ -7,7 +7,6 @@ use serde::Serialize;
 /// Everything that was measured. It holds nothing that depends on time, so equal studies have equal reports. In JSON a
 /// number that is not finite is `null`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
 pub struct NumericsReport {
     /// The name of the model for people.
     pub model: String,
@@ -30,7 +29,6 @@ impl NumericsReport {
 
 /// The runs of one recipe.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
 pub struct RecipeReport {
     /// The precision, or the stem of the recipe file.
     pub name: String,
@@ -46,7 +44,6 @@ pub struct RecipeReport {
 
 /// One run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
 pub struct RunReport {
     /// Seed of the state and of the order of data.
     pub seed: u64,
@@ -61,7 +58,6 @@ pub struct RunReport {
 
 /// How far the gradients of one step are from those of the reference at the same weights on the same batch.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
 pub struct GradientErrors {
     /// Completed updates.
     pub step: u64,

@@ -30,7 +30,7 @@ impl RecipeSummary {
     /// The relative difference to the reference in percent, `-` when it is not finite.
     ///
     /// ```
-    /// use halite_cli::study::RecipeSummary;
+    /// use halite_page::study::RecipeSummary;
     /// let mut summary = RecipeSummary::default();
     /// let mut text = |relative| {
     ///     summary.relative = relative;

@@ -21,3 +21,13 @@ pub(crate) fn rows(facts: &[(String, String)]) -> String {
         |(name, value): &(String, String)| format!("<tr><th>{}</th><td>{}</td></tr>\n", escaped(name), escaped(value));
     facts.iter().map(row).collect()
 }
+
+/// The rows of a table whose first row and first column are names.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let row = |(number, cells): (usize, &Vec<String>)| {
+        let tag = |column: usize| if number == 0 || column == 0 { "th" } else { "td" };
+        let cell = |(column, value): (usize, &String)| format!("<{0}>{1}</{0}>", tag(column), escaped(value));
+        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
+    };
+    rows.iter().enumerate().map(row).collect()
+}

@@ -1,4 +1,4 @@
-//! What all plots have in common.
+//! Plots as SVG, and what they have in common.
 
 mod loss;
 mod memory;
@@ -10,6 +10,7 @@ pub use memory::plot as memory;
 pub use numerics::plot as numerics;
 pub(crate) use panel::{Curve, panel};
 
+use halite_support::units::grouped;
 use plotters::chart::MeshStyle;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
@@ -84,7 +85,7 @@ impl Ticks {
         let at: Vec<f64> = (first..=last).map(|index| index as f64 * step).collect();
         // Adding 0 takes the sign from what is 0.
         let label = |value: &f64| match decimals {
-            0 if *value >= 10_000.0 => crate::table::grouped(*value as u64),
+            0 if *value >= 1000.0 => grouped(*value as u64),
             _ => format!("{:.decimals$}", value + 0.0),
         };
         let labels = at.iter().map(label).collect();

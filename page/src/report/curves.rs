@@ -1,6 +1,6 @@
 //! The curves of the page.
 
-use super::html::escaped;
+use crate::html::escaped;
 use crate::measured::{self, GROUP_NORM};
 use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, panel, smoothed};
 use halite_support::Result;
@@ -25,20 +25,14 @@ pub(super) fn figures(seen: &Seen<'_>) -> Result<String> {
     };
     let (norms, groups) = group_norms(seen.history);
     let norms = series(metric("grad_norm")).into_iter().chain(norms).collect();
-    let learning_rate = metric("learning_rate");
-    // What never changes needs no curve: the last value stands in the table.
-    let is_constant = learning_rate.windows(2).all(|pair| pair[0].1 == pair[1].1);
-    let learning_rate = match is_constant && learning_rate.len() > 1 {
-        true => String::new(),
-        false => figure("Learning rate", &[], vec![line(learning_rate, MEASURED)], &marks, true)?,
-    };
+    let learning_rate = vec![line(metric("learning_rate"), MEASURED)];
     let of_model = of_model(seen.history).into_iter().map(|name| compared(seen, &escaped(name), name, &marks));
     let of_model = of_model.collect::<Result<String>>()?;
     Ok([
         compared(seen, loss, "loss", &marks)?,
         of_model,
         figure("Norm of the gradient", &groups, norms, &marks, true)?,
-        learning_rate,
+        figure("Learning rate", &[], learning_rate, &marks, true)?,
         figure(rate, &[], series(rates), &marks, true)?,
     ]
     .concat())
@@ -118,6 +112,10 @@ fn held_out(history: &History, measured: &str) -> Vec<(String, Curve)> {
     curves
 }
 
+/// Curves with a title and a legend; nothing where there is none to see: no points, or more than one and all of one value, which stands in a table.
+///
+/// # Errors
+/// A bug diagnostic when drawing fails.
 pub(crate) fn figure(
     name: &str,
     legend: &[(String, RGBColor)],
@@ -125,6 +123,12 @@ pub(crate) fn figure(
     marks: &[f64],
     zero: bool,
 ) -> Result<String> {
+    let mut values = curves.iter().flat_map(|curve| &curve.points).map(|point| point.1);
+    let Some(first) = values.next() else { return Ok(String::new()) };
+    let mut others = values.peekable();
+    if others.peek().is_some() && others.all(|value| value == first) {
+        return Ok(String::new());
+    }
     let key = |(name, RGBColor(r, g, b)): &(String, RGBColor)| {
         format!(" <span class=\"key\" style=\"color: rgb({r}, {g}, {b})\">{}</span>", escaped(name))
     };

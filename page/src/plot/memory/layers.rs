@@ -1,0 +1,82 @@
+//! The layers that run, one after another.
+
+/// Steps of one layer that follow one another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Run {
+    /// Its number.
+    pub(super) layer: u32,
+    /// The first of its steps.
+    pub(super) start: usize,
+    /// The first step behind them.
+    pub(super) end: usize,
+}
+
+impl Run {
+    pub(super) fn middle(&self) -> f64 {
+        self.start.midpoint(self.end) as f64
+    }
+}
+
+/// Of so many steps, a run of fewer is a stray: what was moved out of its layer.
+const STRAY: usize = 300;
+
+/// The layers of steps as runs of them: steps of no layer between two of one layer are of that one, and strays of none.
+pub(super) fn runs(layers: &[Option<u32>]) -> Vec<Run> {
+    let own =
+        layers.iter().enumerate().filter_map(|(at, layer)| Some(Run { layer: (*layer)?, start: at, end: at + 1 }));
+    let least = layers.len().div_ceil(STRAY);
+    let kept: Vec<Run> = joined(own).into_iter().filter(|run| run.end - run.start >= least).collect();
+    joined(kept.into_iter())
+}
+
+/// Those of one layer that follow one another as one.
+fn joined(runs: impl Iterator<Item = Run>) -> Vec<Run> {
+    let mut all: Vec<Run> = Vec::new();
+    for run in runs {
+        match all.last_mut() {
+            Some(last) if last.layer == run.layer => last.end = run.end,
+            _ => all.push(run),
+        }
+    }
+    all
+}
+
+/// Those whose middles are so many steps apart at least, from the first on.
+pub(super) fn apart(runs: &[Run], steps: usize) -> impl Iterator<Item = &Run> {
+    let mut last = None;
+    runs.iter().filter(move |run| {
+        let is_apart = last.is_none_or(|last: f64| run.middle() - last >= steps as f64);
+        if is_apart {
+            last = Some(run.middle());
+        }
+        is_apart
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_a_layer_are_one_run() {
+        let layers = [None, Some(0), None, Some(0), Some(1), Some(1), None, Some(0)];
+        let run = |layer, start, end| Run { layer, start, end };
+        assert_eq!(runs(&layers), [run(0, 1, 4), run(1, 4, 6), run(0, 7, 8)]);
+        assert_eq!(runs(&[None; 4]), []);
+    }
+
+    #[test]
+    fn a_stray_splits_no_run() {
+        let mut layers = vec![Some(3); 900];
+        layers[450] = Some(7);
+        assert_eq!(runs(&layers), [Run { layer: 3, start: 0, end: 900 }]);
+    }
+
+    #[test]
+    fn numbers_keep_apart() {
+        let all: Vec<Run> =
+            (0..10).map(|at| Run { layer: at, start: 10 * at as usize, end: 10 * at as usize + 10 }).collect();
+        let named: Vec<u32> = apart(&all, 25).map(|run| run.layer).collect();
+        assert_eq!(named, [0, 3, 6, 9]);
+    }
+}

@@ -1,0 +1,12 @@
+//! What the model went on with, on the page of its run.
+
+use crate::html::escaped;
+use halite_train::Sample;
+
+/// A list of texts, if there are any: what each goes on with, and what the model wrote.
+pub(super) fn list(samples: &[Sample]) -> String {
+    let Some(last) = samples.last() else { return String::new() };
+    let item = |sample: &Sample| format!("<pre><b>{}</b>{}</pre>\n", escaped(&sample.prompt), escaped(&sample.text));
+    let items: String = samples.iter().map(item).collect();
+    format!("<section class=\"samples\">\n<h2>Samples after update {}</h2>\n{items}</section>", last.step)
+}
