@@ -89,6 +89,7 @@ AuthInfo=socket=$place/munge.socket,cred_expire=5
 CredType=cred/munge
 FirstJobId=$((RANDOM + 1))
 MpiDefault=none
+KillWait=10
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres

@@ -1,5 +1,5 @@
 //! `halite cluster`: its files, and what it refuses. That Slurm takes them and trains is `tests/slurm.sh`; that Kubernetes would,
-//! `tests/kubernetes.sh`.
+//! `tests/manifests.sh`.
 
 use crate::program::halite;
 use halite_neuron::cluster::{File, Job, Scheduler};
