@@ -37,17 +37,30 @@ impl Launched {
     /// # Errors
     /// When the variables contradict one another or the bundle.
     pub(super) fn of_environment(manifest: &Manifest, bundle: &str) -> Result<Self> {
-        let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
-        Self::of(variable, manifest, bundle)
+        Self::of(of_environment, manifest, bundle)
     }
 
     fn of(variable: impl Fn(&str) -> Option<String>, manifest: &Manifest, bundle: &str) -> Result<Self> {
-        let refuse = |message: String| {
-            Diagnostic::error(codes::ENVIRONMENT, message).help(format!(
-                "start the processes by `halite env {bundle} --script`, which sets what each needs; without a launcher, unset \
-                 `{RANK}` and `{WORLD_SIZE}`"
-            ))
+        let what = serde_json::to_string(manifest).map_err(|error| Diagnostic::bug(error.to_string()))?;
+        let misfit = |world: u32| {
+            let fits = u32::try_from(manifest.mesh.num_ranks()) == Ok(world);
+            (!fits).then(|| misfit(manifest, variable(WORLD_SIZE).map(|_| world)))
         };
+        Self::of_processes(&variable, &what, bundle, misfit)
+    }
+
+    /// What the environment says of processes that run something together, unless that has a message for so many; alone where it says
+    /// nothing.
+    ///
+    /// # Errors
+    /// When the variables contradict one another, or there is a message.
+    pub(super) fn of_processes(
+        variable: impl Fn(&str) -> Option<String>,
+        what: &str,
+        bundle: &str,
+        misfit: impl Fn(u32) -> Option<String>,
+    ) -> Result<Self> {
+        let refuse = |message: String| refuse(message, bundle);
         let number = |name: &str| match variable(name) {
             None => Ok(None),
             Some(text) => match text.parse::<u32>() {
@@ -70,13 +83,12 @@ impl Launched {
                 return Err(refuse(format!("the variable `{WORLD_SIZE}` is set and `{RANK}` is not")));
             }
         };
-        if u32::try_from(manifest.mesh.num_ranks()) != Ok(world) {
-            return Err(refuse(misfit(manifest, variable(WORLD_SIZE).map(|_| world))));
+        if let Some(message) = misfit(world) {
+            return Err(refuse(message));
         }
         let address = if world > 1 { Some(next_port(variable(ROOT)).map_err(refuse)?) } else { None };
         let launch = LAUNCH.iter().find_map(|name| variable(name)).unwrap_or_default();
-        let manifest = serde_json::to_string(manifest).map_err(|error| Diagnostic::bug(error.to_string()))?;
-        let secret = sha256(format!("{launch}\0{manifest}").as_bytes());
+        let secret = sha256(format!("{launch}\0{what}").as_bytes());
         Ok(Self { rank, world, address, secret })
     }
 
@@ -86,6 +98,19 @@ impl Launched {
         let (rank, world, secret) = (self.rank as usize, self.world as usize, self.secret.clone());
         Some(PeerOptions { rank, world, address, patience, secret })
     }
+}
+
+/// A variable of this process.
+pub(super) fn of_environment(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+/// What is said of processes that were started otherwise than the bundle needs.
+fn refuse(message: String, bundle: &str) -> Diagnostic {
+    Diagnostic::error(codes::ENVIRONMENT, message).help(format!(
+        "start the processes by `halite env {bundle} --script`, which sets what each needs; without a launcher, unset \
+         `{RANK}` and `{WORLD_SIZE}`"
+    ))
 }
 
 /// How many processes were launched, as far as the environment says.

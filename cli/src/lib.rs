@@ -6,6 +6,7 @@ mod bars;
 mod builtin;
 mod check;
 mod choices;
+mod cluster;
 mod commands;
 mod compare;
 mod compile;
@@ -156,6 +157,8 @@ enum Command {
     Numerics(numerics::Numerics),
     /// Print the environment of a bundle for Neuron, or a script that starts its programs.
     Env(env::Env),
+    /// Write the files with which a cluster trains a bundle.
+    Cluster(cluster::Cluster),
     /// Show what is in a recipe, a bundle, an IR or an HLO file.
     Inspect(inspect::Inspect),
     /// Check HLO from any source.
@@ -244,6 +247,7 @@ fn dispatch(command: Command, context: &mut Context) -> Result<Output, Diagnosti
         Command::Data(command) => command.run(context),
         Command::Numerics(command) => command.run(context),
         Command::Env(command) => command.run(context),
+        Command::Cluster(command) => command.run(context),
         Command::Inspect(command) => command.run(context),
         Command::Hlo(command) => command.run(context),
         Command::Neuron(command) => command.run(context),

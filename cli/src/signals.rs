@@ -46,7 +46,8 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Catches the first signal that asks to end, which cancels the work; the next one ends the process at once. SIGUSR1 requests a
+    /// Catches the first signal that asks to end, which cancels the work; SIGINT after it ends the process at once. The others do not: a
+    /// scheduler and the launch script both pass SIGTERM on, and a process that gets it twice was asked once. SIGUSR1 requests a
     /// checkpoint. What this process was started to ignore, as by `nohup`, it ignores.
     pub(super) fn catch(cancel: CancelToken) -> Result<Self, Diagnostics> {
         let ignored = ignored();
@@ -66,7 +67,7 @@ impl Signals {
                     wish.store(true, Ordering::Relaxed);
                     continue;
                 };
-                if first.set(caught).is_err() {
+                if first.set(caught).is_err() && number == SIGINT {
                     signal_hook::low_level::exit(caught.code.into());
                 }
                 cancel.cancel();

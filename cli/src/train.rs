@@ -39,8 +39,8 @@ use std::time::Instant;
 /// A warning says when gradients grow, the loss is too good or updates wait for data; `metrics` has the limits. One before the first
 /// update says which at the end have a learning rate of 0, and so change nothing.
 ///
-/// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run after the current update, with its state saved; a second signal ends it at
-/// once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and data. A run that is resumed
+/// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run after the current update, with its state saved; SIGINT after one of them ends it
+/// at once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and data. A run that is resumed
 /// with others is refused, unless --allow-changes is given. How it is laid out over ranks may change, as long as an update takes
 /// as many sequences: a warning says what did. The state of `halite init` starts any run; a state that does not say what made it,
 /// such as one of `halite run` or `halite convert`, is taken with a warning.

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
 mod cli;
+#[cfg(unix)]
+mod cluster;
 mod convert;
 mod data;
 mod determinism;

@@ -90,7 +90,7 @@ fn an_interrupt_exits_as_shells_expect_and_a_hangup_can_be_ignored() {
 
 /// The first signal comes while XLA compiles, so that there is no update yet after which to end.
 #[test]
-fn a_second_signal_ends_a_run_at_once() {
+fn an_interrupt_after_a_signal_ends_a_run_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut running = train(folder.path(), "run", "1000000", &["--set", "layers=8"]).spawn().unwrap();
     let status = format!("/proc/{}/status", running.id());
@@ -105,4 +105,21 @@ fn a_second_signal_ends_a_run_at_once() {
     let output = running.wait_with_output().unwrap();
     assert!([Some(130), Some(143)].contains(&output.status.code()), "{:?}", output.status);
     assert!(!folder.path().join("run/state.safetensors").exists(), "{}", text(&output.stderr));
+}
+
+/// A scheduler signals all processes of a job, and the launch script passes on what it gets.
+#[test]
+fn a_signal_that_comes_several_times_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = train(folder.path(), "run", "1000000", &["--checkpoint-every", "2"]).spawn().unwrap();
+    let state = folder.path().join("run/state.safetensors");
+    wait_until(&mut running, "a state is saved", || state.is_file());
+    for _ in 0..3 {
+        send(&running, Signal::TERM);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let stopped = running.wait_with_output().unwrap();
+    let said = text(&stopped.stderr);
+    assert_eq!(stopped.status.code(), Some(143), "{said}");
+    assert!(said.contains("SIGTERM stopped the run after update "), "{said}");
 }

@@ -145,20 +145,25 @@ impl Case {
     /// # Errors
     /// When the interpreter refuses the inputs.
     pub(crate) fn of(bench: &Bench, name: &str, program: Program, runs: Vec<Vec<Vec<HostTensor>>>) -> Result<Self> {
-        let mut case = Self {
+        let mut case = Self { runs, ..Self::without_runs(name, program) };
+        case.expected = case.interpreted(bench)?;
+        Ok(case)
+    }
+
+    /// A case that is compiled alone.
+    pub(crate) fn without_runs(name: &str, program: Program) -> Self {
+        Self {
             name: name.to_owned(),
             program,
             flags: Vec::new(),
             is_bare: false,
             environment: Vec::new(),
             again: None,
-            runs,
+            runs: Vec::new(),
             expected: Vec::new(),
             probes: Vec::new(),
             parts: None,
-        };
-        case.expected = case.interpreted(bench)?;
-        Ok(case)
+        }
     }
 
     /// What the interpreter gives, run after run: what a run replaces goes into the next one.

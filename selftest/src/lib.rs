@@ -5,6 +5,8 @@
 //! [`Prepared::run`] compiles the programs with `neuronx-cc`, runs them in processes of their own ([`work`]), compares, and gives a
 //! [`Report`]. A check that fails, hangs or ends its process leaves the others alone, and one that cannot be made is not run and says why.
 //!
+//! [`Together`] is asked by the processes of a launch themselves: whether all ranks, on all nodes, hear all.
+//!
 //! Adding a check is a file below `checks/` and its line in `checks.rs`.
 
 mod bench;
@@ -23,6 +25,7 @@ mod program;
 mod report;
 mod run;
 mod scrub;
+mod together;
 mod worker;
 
 pub use bench::Bench;
@@ -35,4 +38,5 @@ pub use prepare::{Prepared, prepare};
 pub use program::Program;
 pub use report::{CheckReport, FactReport, Failure, Outcome, Report, STATED, Verdict};
 pub use run::Observer;
+pub use together::Together;
 pub use worker::work;

@@ -1,6 +1,7 @@
 //! `halite neuron selftest`.
 
 mod progress;
+mod ranks;
 mod show;
 
 use super::compile::interrupt;
@@ -35,6 +36,7 @@ Examples:
   halite neuron selftest --target trn2 --output report.json
   halite neuron selftest --only call --only integers
   halite neuron selftest --explain
+  bash launch.sh -- halite neuron selftest --ranks --work-dir shared
 
 Exit codes: 0 all that was asked was answered as expected, 1 something was not or nothing could be asked, 2 the input is wrong")]
 pub(crate) struct Selftest {
@@ -53,6 +55,10 @@ pub(crate) struct Selftest {
     /// Write the report as JSON to a file, too.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Ask the ranks of a launch together, on all its nodes, and no check: each process is one, started by the launch script of a bundle.
+    /// Rank 0 compiles, into `--work-dir`, which all nodes have to see.
+    #[arg(long, conflicts_with_all = ["list", "explain", "only", "output", "executor"])]
+    ranks: bool,
     /// What runs the programs: libnrt with NEFFs, or the PJRT plugin of `--plugin`.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Kind::Nrt)]
     executor: Kind,
@@ -116,6 +122,9 @@ impl Selftest {
         let interrupt = interrupt()?;
         let (work, _kept) = self.work_folder()?;
         let place = self.place(context, &interrupt, work)?;
+        if self.ranks {
+            return self.ask_ranks(context, &place, &self.limits(&interrupt));
+        }
         let report = self.ask(&checks, &place, &interrupt, context)?;
         let json = serde_json::to_value(&report).unwrap_or_default();
         if let Some(path) = &self.output {
@@ -142,8 +151,12 @@ impl Selftest {
         context.aside("making programs\n");
         let compiler = place.compiler.as_ref().ok().map(Compiler::version);
         let prepared = prepare(checks, self.target()?, compiler)?;
+        Ok(prepared.run(place, &self.limits(interrupt), &Progress::new(context)))
+    }
+
+    fn limits<'a>(&self, interrupt: &'a AtomicBool) -> Limits<'a> {
         let jobs = || default_jobs(host_memory(), MEMORY_PER_JOB);
-        let limits = Limits {
+        Limits {
             compile: self.compile_timeout,
             load: LOAD,
             call: self.run_timeout,
@@ -151,8 +164,7 @@ impl Selftest {
             jobs: self.jobs.map_or_else(jobs, NonZeroUsize::get),
             port: self.port,
             interrupt,
-        };
-        Ok(prepared.run(place, &limits, &Progress::new(context)))
+        }
     }
 
     /// The checks that are asked for, in the order in which they are made.

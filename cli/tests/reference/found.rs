@@ -4,7 +4,7 @@ use super::reference;
 use halite_reference::words::{NOTES, WORDS};
 
 /// What a newcomer types, and the entry that answers.
-const WORDS_OF_A_NEWCOMER: [(&str, &str); 30] = [
+const WORDS_OF_A_NEWCOMER: [(&str, &str); 33] = [
     ("mask", "chapter masks"),
     ("freeze", "recipe key optimizer.group.frozen"),
     ("warm-up", "recipe key schedule.warmup"),
@@ -24,7 +24,10 @@ const WORDS_OF_A_NEWCOMER: [(&str, &str); 30] = [
     ("memory", "command inspect"),
     ("throughput", "command train"),
     ("launch", "command env"),
-    ("slurm", "command env"),
+    ("slurm", "command cluster"),
+    ("eks", "command cluster"),
+    ("container", "command cluster"),
+    ("cluster", "command cluster"),
     ("lora", "recipe key optimizer.group.frozen"),
     ("chat", "recipe key data.sources"),
     ("prompt", "command generate"),

@@ -5,10 +5,12 @@
 //! - [`memory`] says what a module needs on a core, and whether it fits;
 //! - [`kernels`] are those that `neuronx-cc` knows by name;
 //! - [`settings`] are flags, environment and launch that follow from a recipe, and [`Neuron`] its table there;
+//! - [`cluster`] writes the files with which schedulers start that launch on many nodes;
 //! - `neuronx` drives `neuronx-cc`, with a store of what it made (feature `neuronx-cc`).
 
 mod advice;
 mod allow;
+pub mod cluster;
 mod findings;
 mod fit;
 mod forms;

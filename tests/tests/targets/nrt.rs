@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
-mod bench;
+pub(crate) mod bench;
 mod executor;
 mod failing;
 mod memory;
-mod ranks;
+pub(crate) mod ranks;
 mod refused;
 mod strangers;
 

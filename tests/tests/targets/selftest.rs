@@ -5,3 +5,4 @@
 mod bench;
 mod command;
 mod defects;
+mod ranks;

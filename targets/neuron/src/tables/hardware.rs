@@ -13,6 +13,12 @@ pub struct Hardware {
     pub target: Generation,
     /// The largest instance type.
     pub instance: String,
+    /// Whether the row is of a part of an instance, since no document says what is in a whole one.
+    #[serde(default)]
+    pub is_part: bool,
+    /// Adapters of the Elastic Fabric Adapter, over which instances talk.
+    #[serde(default)]
+    pub efa: u32,
     /// Whether the rows of this target were never used by a training that is public.
     pub untested: bool,
     /// Chips of the instance.
@@ -36,6 +42,13 @@ pub struct Hardware {
     pub groups: CoreGroups,
     /// Where these figures are known from.
     pub provenance: Provenance,
+}
+
+impl Hardware {
+    /// The instance type, where the row is of a whole one.
+    pub fn instance_type(&self) -> Option<&str> {
+        (!self.is_part).then_some(self.instance.as_str())
+    }
 }
 
 /// The peak rate of matrix products of one physical core.
