@@ -19,17 +19,18 @@ impl Run {
     }
 }
 
-/// Of so many steps, a run of fewer is a stray: what was moved out of its layer.
-const STRAY: usize = 300;
+/// A run of fewer than one in so many of the steps of the longest is a stray: what was moved out of its layer.
+const STRAY: usize = 10;
 
 /// The layers of steps as runs of them, those of the backward apart: steps of no layer between two of one layer are of that one, and strays of
 /// none.
 pub(super) fn runs(layers: &[Option<u32>], backward_at: Option<usize>) -> Vec<Run> {
     let split = backward_at.unwrap_or(layers.len()).min(layers.len());
-    let least = layers.len().div_ceil(STRAY);
     let of = |part: Range<usize>| {
         let own = part.filter_map(|at| Some(Run { layer: layers[at]?, start: at, end: at + 1 }));
-        let kept: Vec<Run> = joined(own).into_iter().filter(|run| run.end - run.start >= least).collect();
+        let all = joined(own);
+        let longest = all.iter().map(|run| run.end - run.start).max().unwrap_or(0);
+        let kept: Vec<Run> = all.into_iter().filter(|run| (run.end - run.start) * STRAY >= longest).collect();
         joined(kept.into_iter())
     };
     [of(0..split), of(split..layers.len())].concat()
@@ -74,9 +75,9 @@ mod tests {
 
     #[test]
     fn a_stray_splits_no_run() {
-        let mut layers = vec![Some(3); 900];
-        layers[450] = Some(7);
-        assert_eq!(runs(&layers, None), [Run { layer: 3, start: 0, end: 900 }]);
+        let mut layers = vec![Some(3); 3000];
+        layers[1500] = Some(7);
+        assert_eq!(runs(&layers, None), [Run { layer: 3, start: 0, end: 3000 }]);
     }
 
     #[test]

@@ -90,10 +90,15 @@ fn parts(graph: &Graph<'_>, steps: &Steps) -> Vec<Part> {
     names().map(|name| if is_jax { jax_part(name) } else { part(name) }).collect()
 }
 
+/// Whether a scope of Halite is one of the update.
+pub(super) fn is_of_optimizer(name: &str) -> bool {
+    let scope = name.rsplit('(').next().unwrap_or(name);
+    scope == "optimizer" || scope.starts_with("optimizer.") || scope.starts_with("optimizer)")
+}
+
 /// By the scopes of Halite: `optimizer.x`, `vjp(x)`.
 fn part(name: &str) -> Part {
-    let scope = name.rsplit('(').next().unwrap_or(name);
-    if scope == "optimizer" || scope.starts_with("optimizer.") || scope.starts_with("optimizer)") {
+    if is_of_optimizer(name) {
         Part::Update
     } else if name.contains("vjp") {
         Part::Backward
