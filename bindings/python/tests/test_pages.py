@@ -60,7 +60,7 @@ def test_a_run_shows_what_it_wrote() -> None:
     run = halite.load_run("runs/a")
     written = Path("runs/a/report.html").read_text()
     page = run.report().html
-    assert curves(page) == curves(written) and len(curves(page)) >= 3
+    assert curves(page) == curves(written) and len(curves(page)) == 2
     assert "update 70 of 70" in page and "Loss per token (nats)" in page
     assert run.plot().svg.replace("a: loss", "recipe: loss") == Path("runs/a/loss.svg").read_text()
     assert run.history.report() == run.report()
@@ -98,7 +98,9 @@ def test_pages_and_plots_are_written(tmp_path: Path) -> None:
 def test_runs_are_compared_as_the_command_does(tmp_path: Path) -> None:
     compared = halite.compare("runs/a", Path("runs/b"))
     assert compared.runs == ("runs/a", "runs/b")
-    assert compared.differences == {"optimizer.adamw.lr": ("0.01", "0.02"), "train.seed": ("0", "3"), "train.steps": ("70", "8"), "checkpoint.every": ("30", None)}
+    differ = {key: values for key, values in compared.differences.items() if not key.startswith("checkpoint.")}
+    assert differ == {"optimizer.adamw.lr": ("0.01", "0.02"), "train.seed": ("0", "3"), "train.steps": ("70", "8")}
+    assert compared.differences["checkpoint.every"] == ("30", None)
     assert "runs/b" in str(compared) and "train.steps" in str(compared)
     assert compared._repr_html_().startswith("<iframe")
     program = os.environ.get("HALITE_PROGRAM")
@@ -129,7 +131,9 @@ def test_a_run_of_a_model_of_python_is_shown_and_compared() -> None:
     m = halite.Model("built")
     tokens = m.batch("tokens", "s32", [2, 9])
     table = m.param("table", [256, 4], init=halite.normal(0.02))
-    loss, count = m.cross_entropy(m.linear(m.embedding(tokens[:, :-1], table), table), tokens[:, 1:])
+    logits = m.linear(m.embedding(tokens[:, :-1], table), table)
+    m.output("logits", logits)
+    loss, count = m.cross_entropy(logits, tokens[:, 1:])
     rows = np.random.default_rng(0).integers(0, 256, (6, 9), np.int32)
     history = halite.train(halite.compile(m.finish(loss, count)), [rows], steps=3, output="runs/built")
     assert "built" in history.report().html and "Samples" not in history.report().html

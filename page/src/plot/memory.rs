@@ -48,7 +48,9 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
     let most = points.iter().map(|(_, live)| live.total()).max().unwrap_or(0).max(1);
     let limit = analysis.estimate.fit.map(|fit| fit.memory_limit).filter(|limit| *limit < most.saturating_mul(3));
     let (unit, word) = unit(most);
-    let top = most.max(limit.unwrap_or(0)) as f64 / unit * 1.08;
+    let runs = layers::runs(&analysis.layers, analysis.backward_at);
+    let high = most.max(limit.unwrap_or(0)) as f64 / unit;
+    let top = high * if runs.is_empty() { ROOM } else { ROOM + STRIP };
     let steps = 0.0..analysis.timeline.len().max(2) as f64 - 1.0;
     let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
@@ -60,11 +62,15 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
         .build_cartesian_2d(Axis::new(&steps, Ticks::whole(&steps, 10)), 0.0..top)?;
     styled(&mut chart.configure_mesh(), 13)
         .disable_x_mesh()
-        .x_desc("steps that store a value, in order")
+        .x_desc(if runs.is_empty() {
+            STEPS.to_owned()
+        } else {
+            format!("{STEPS}; above them the numbers of their layers")
+        })
         .y_desc(word)
         .y_label_formatter(&|bytes| format!("{bytes:.4}").trim_end_matches('0').trim_end_matches('.').to_owned())
         .draw()?;
-    bands(&mut chart, &layers::runs(&analysis.layers), (analysis.timeline.len(), top))?;
+    bands(&mut chart, &runs, (analysis.timeline.len(), top))?;
     let mut below: Vec<f64> = vec![0.0; points.len()];
     for kind in MemoryKind::ALL.into_iter().filter(|kind| points.iter().any(|(_, live)| live.of(*kind) * 500 > most)) {
         let above: Vec<f64> =
@@ -81,7 +87,7 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
     if let Some(backward) = analysis.backward_at {
         let line = vec![(backward as f64, 0.0), (backward as f64, top)];
         chart.draw_series(std::iter::once(PathElement::new(line, INK.mix(0.5))))?;
-        let place = (backward as f64, top * 0.985);
+        let place = (backward as f64, high * ROOM * 0.985);
         chart.draw_series(std::iter::once(Text::new(" backward", place, (FONT, 13).into_font().color(&INK))))?;
     }
     if let Some((step, live)) = points.iter().max_by_key(|(step, live)| (live.total(), std::cmp::Reverse(*step))) {
@@ -102,7 +108,7 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
+        .position(SeriesLabelPosition::Coordinate(10, if runs.is_empty() { 10 } else { 42 }))
         .background_style(WHITE.mix(0.85))
         .label_font((FONT, 13).into_font().color(&INK))
         .draw()?;
@@ -110,9 +116,15 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
     Ok(())
 }
 
+/// What the horizontal axis counts.
+const STEPS: &str = "steps that store a value, in order";
+/// The height of the plot over what is highest in it.
+const ROOM: f64 = 1.08;
+/// The same of the strip above that has the numbers of layers.
+const STRIP: f64 = 0.08;
 /// The ground of every other layer.
-const BAND: RGBColor = RGBColor(243, 245, 248);
-/// Places along the time axis that a number takes.
+const BAND: RGBColor = RGBColor(236, 239, 244);
+/// Of [`POINTS`] places along the time axis, those that a number takes.
 const NUMBER: usize = 22;
 
 /// The layers as bands behind the curves, every other one shaded, with their numbers above as far as there is room.
@@ -124,12 +136,10 @@ fn bands(
     let shaded = runs.iter().filter(|run| run.layer % 2 == 0);
     let band = |run: &Run| Rectangle::new([(run.start as f64, 0.0), (run.end as f64, top)], BAND.filled());
     chart.draw_series(shaded.map(band))?;
-    let style = (FONT, 11).into_font().color(&INK.mix(0.7)).pos(Pos::new(HPos::Center, VPos::Bottom));
-    let number = |run: &Run| Text::new(run.layer.to_string(), (run.middle(), top * 0.955), style.clone());
+    let style = (FONT, 13).into_font().color(&INK.mix(0.8)).pos(Pos::new(HPos::Center, VPos::Center));
+    let place = top * (1.0 - 0.5 * STRIP / (ROOM + STRIP));
+    let number = |run: &Run| Text::new(run.layer.to_string(), (run.middle(), place), style.clone());
     chart.draw_series(layers::apart(runs, steps * NUMBER / POINTS).map(number))?;
-    let (word, place) = ("layer".to_owned(), runs.first().map(|first| (first.start as f64, top * 0.985)));
-    let style = (FONT, 11).into_font().color(&INK.mix(0.7)).pos(Pos::new(HPos::Left, VPos::Bottom));
-    chart.draw_series(place.map(|place| Text::new(word, place, style)))?;
     Ok(())
 }
 

@@ -55,7 +55,7 @@ pub struct Analysis {
     pub estimate: Estimate,
     /// What is live while each step runs, in the order of execution.
     pub timeline: Vec<MemoryByKind>,
-    /// The layer that each of these steps is of, by the number in its scope, as of `model.layers.3`; `None` of what is in none.
+    /// The layer that each of these steps is of, by the number in its scope, as of `model.layers.3`; `None` of what is in none, and of the update.
     pub layers: Vec<Option<u32>>,
     /// The step with which the backward begins.
     pub backward_at: Option<usize>,
@@ -95,7 +95,8 @@ pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
     unknown.extend(&graph.unknown);
     let unknown = unknown.into_iter().map(str::to_owned).collect();
     let estimate = Estimate { memory, instructions, unknown, fit: None };
-    let layers = order.iter().map(|step| layer::of(&graph, &steps, *step)).collect();
+    let of_step = |step: &StepId| if kinds.is_of_update(*step) { None } else { layer::of(&graph, &steps, *step) };
+    let layers = order.iter().map(of_step).collect();
     Ok(Analysis { estimate, timeline, layers, backward_at: kinds.backward_at })
 }
 

@@ -40,21 +40,20 @@ def learned(
     if state is not None and weights is not None:
         raise TypeError("weights are those of a `state` or `weights`, not of both")
     own = state is None and weights is None
-    if isinstance(input, str | os.PathLike):
-        input = _at(input)
-    if isinstance(input, _Exported):
+    found = _at(input) if isinstance(input, str | os.PathLike) else input
+    if isinstance(found, _Exported):
         if own:
-            weights = input.folder
-        name, bundle = input.folder.resolve().name, compile(input.folder / "config.json", progress=progress)
-    elif isinstance(input, Run):
-        name = input.history.output.resolve().name
+            weights = found.folder
+        name, bundle = found.folder.resolve().name, compile(found.folder / "config.json", progress=progress)
+    elif isinstance(found, Run):
+        name = found.history.output.resolve().name
         if own:
-            state = input.state
-        bundle = compile(input.recipe, progress=progress)
-    elif isinstance(input, Bundle):
-        name, bundle = input.manifest.model.name, input
+            state = found.state
+        bundle = compile(found.recipe, progress=progress)
+    elif isinstance(found, Bundle):
+        name, bundle = found.manifest.model.name, found
     else:
-        source = load(input)
+        source = load(found)
         name, bundle = source.name, compile(source, progress=progress)
     options = {
         "state": _path(state),

@@ -112,7 +112,7 @@ def train(
             raise TypeError(f"a `Bundle` is compiled already: leave `{given}` out, or give the recipe")
         if isinstance(data, Mapping):
             raise TypeError("a `Bundle` has the table `data` of its recipe: give arrays, or the recipe in its place")
-        bundle, name, native, compile_seconds = input, input.manifest.model.name, None
+        bundle, name, native = input, input.manifest.model.name, None
     else:
         if isinstance(data, Mapping):
             overrides["data"] = data

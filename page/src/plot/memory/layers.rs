@@ -1,5 +1,7 @@
 //! The layers that run, one after another.
 
+use std::ops::Range;
+
 /// Steps of one layer that follow one another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run {
@@ -17,16 +19,21 @@ impl Run {
     }
 }
 
-/// Of so many steps, a run of fewer is a stray: what was moved out of its layer.
-const STRAY: usize = 300;
+/// A run of fewer than one in so many of the steps of the longest is a stray: what was moved out of its layer.
+const STRAY: usize = 10;
 
-/// The layers of steps as runs of them: steps of no layer between two of one layer are of that one, and strays of none.
-pub(super) fn runs(layers: &[Option<u32>]) -> Vec<Run> {
-    let own =
-        layers.iter().enumerate().filter_map(|(at, layer)| Some(Run { layer: (*layer)?, start: at, end: at + 1 }));
-    let least = layers.len().div_ceil(STRAY);
-    let kept: Vec<Run> = joined(own).into_iter().filter(|run| run.end - run.start >= least).collect();
-    joined(kept.into_iter())
+/// The layers of steps as runs of them, those of the backward apart: steps of no layer between two of one layer are of that one, and strays of
+/// none.
+pub(super) fn runs(layers: &[Option<u32>], backward_at: Option<usize>) -> Vec<Run> {
+    let split = backward_at.unwrap_or(layers.len()).min(layers.len());
+    let of = |part: Range<usize>| {
+        let own = part.filter_map(|at| Some(Run { layer: layers[at]?, start: at, end: at + 1 }));
+        let all = joined(own);
+        let longest = all.iter().map(|run| run.end - run.start).max().unwrap_or(0);
+        let kept: Vec<Run> = all.into_iter().filter(|run| (run.end - run.start) * STRAY >= longest).collect();
+        joined(kept.into_iter())
+    };
+    [of(0..split), of(split..layers.len())].concat()
 }
 
 /// Those of one layer that follow one another as one.
@@ -61,15 +68,16 @@ mod tests {
     fn steps_of_a_layer_are_one_run() {
         let layers = [None, Some(0), None, Some(0), Some(1), Some(1), None, Some(0)];
         let run = |layer, start, end| Run { layer, start, end };
-        assert_eq!(runs(&layers), [run(0, 1, 4), run(1, 4, 6), run(0, 7, 8)]);
-        assert_eq!(runs(&[None; 4]), []);
+        assert_eq!(runs(&layers, None), [run(0, 1, 4), run(1, 4, 6), run(0, 7, 8)]);
+        assert_eq!(runs(&layers, Some(5))[1..], [run(1, 4, 5), run(1, 5, 6), run(0, 7, 8)]);
+        assert_eq!(runs(&[None; 4], Some(9)), []);
     }
 
     #[test]
     fn a_stray_splits_no_run() {
-        let mut layers = vec![Some(3); 900];
-        layers[450] = Some(7);
-        assert_eq!(runs(&layers), [Run { layer: 3, start: 0, end: 900 }]);
+        let mut layers = vec![Some(3); 3000];
+        layers[1500] = Some(7);
+        assert_eq!(runs(&layers, None), [Run { layer: 3, start: 0, end: 3000 }]);
     }
 
     #[test]

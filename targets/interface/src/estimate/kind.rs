@@ -17,6 +17,7 @@ enum Part {
 pub(super) struct Kinds<'a> {
     arguments: &'a [MemoryKind],
     steps: Vec<MemoryKind>,
+    parts: Vec<Part>,
     /// The position in the order at which the backward begins.
     pub(super) backward_at: Option<usize>,
 }
@@ -54,12 +55,17 @@ impl<'a> Kinds<'a> {
                 }
             }
         }
-        Self { arguments, steps: kinds, backward_at }
+        Self { arguments, steps: kinds, parts, backward_at }
     }
 
     /// What a parameter holds.
     pub(super) fn argument(&self, index: usize) -> MemoryKind {
         self.arguments.get(index).copied().unwrap_or(MemoryKind::Arguments)
+    }
+
+    /// Whether a step is one of the update, whose scopes are those of weights.
+    pub(super) fn is_of_update(&self, step: StepId) -> bool {
+        self.parts[step as usize] == Part::Update
     }
 
     /// What the result of a step is.
@@ -84,10 +90,15 @@ fn parts(graph: &Graph<'_>, steps: &Steps) -> Vec<Part> {
     names().map(|name| if is_jax { jax_part(name) } else { part(name) }).collect()
 }
 
+/// Whether a scope of Halite is one of the update.
+pub(super) fn is_of_optimizer(name: &str) -> bool {
+    let scope = name.rsplit('(').next().unwrap_or(name);
+    scope == "optimizer" || scope.starts_with("optimizer.") || scope.starts_with("optimizer)")
+}
+
 /// By the scopes of Halite: `optimizer.x`, `vjp(x)`.
 fn part(name: &str) -> Part {
-    let scope = name.rsplit('(').next().unwrap_or(name);
-    if scope == "optimizer" || scope.starts_with("optimizer.") || scope.starts_with("optimizer)") {
+    if is_of_optimizer(name) {
         Part::Update
     } else if name.contains("vjp") {
         Part::Backward

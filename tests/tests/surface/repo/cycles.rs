@@ -30,7 +30,8 @@ fn crates() -> Vec<String> {
         let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
         names.map(|name| format!("{folder}/{name}")).collect::<Vec<_>>()
     };
-    let alone = ["cli", "models", "page", "passes", "reference", "runtime", "runtime/xla-rs", "train"].map(str::to_owned);
+    let alone =
+        ["cli", "models", "page", "passes", "reference", "runtime", "runtime/xla-rs", "train"].map(str::to_owned);
     let mut all: Vec<String> = ["compiler", "targets"].into_iter().flat_map(below).chain(alone).collect();
     all.retain(|folder| root().join(folder).join("src/lib.rs").exists());
     all.sort();
