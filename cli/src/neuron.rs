@@ -22,11 +22,8 @@ Examples:
   halite neuron selftest
   halite neuron cache ls")]
 pub(super) enum Neuron {
-    /// Compile the modules of a bundle to NEFFs with `neuronx-cc`.
     Compile(compile::Compile),
-    /// Check Halite's assumptions about Neuron on a compiler and a device.
     Selftest(Box<selftest::Selftest>),
-    /// Show or clear the store of NEFFs.
     #[command(subcommand)]
     Cache(cache::Cache),
 }
