@@ -66,7 +66,7 @@ const OPTIONS: &[(&[&str], &[&str], &str)] = &[
     (
         &[],
         &["model", "recipe", "config", "config-file", "preset", "input", "bundle", "run", "model-name-or-path"],
-        "name it without an option: the argument INPUT is a preset, a recipe, a model file, a bundle or a run, as the command takes it",
+        "name it without an option: INPUT is a preset, a recipe, a model file, a bundle or a run, as the command takes it",
     ),
     (
         &[],

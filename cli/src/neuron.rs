@@ -14,7 +14,7 @@ use halite_neuron::neuronx::Store;
 use halite_support::{Diagnostic, codes};
 use std::path::{Path, PathBuf};
 
-/// Compile bundles with the Neuron compiler, manage the store of compiled modules, and test a device.
+/// Compile bundles with neuronx-cc, manage the store of NEFFs, and test a device.
 #[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
