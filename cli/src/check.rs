@@ -2,7 +2,10 @@
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
+use crate::data_fit;
+use crate::defaults;
 use crate::deny::{Deny, unproven};
+use crate::exit::exit_code;
 use crate::streams;
 use crate::table::counted;
 use clap::Args;
@@ -10,7 +13,10 @@ use halite::compile::{CompileOptions, Compiled};
 use halite_passes::Checked;
 use serde_json::json;
 
-/// Compile without writing anything, and report what looks wrong, with the lines of the model.
+/// Compile without writing anything, and report what looks wrong.
+///
+/// Each finding shows the line of the recipe or of the model that it is about, and what to do. Data that the recipe names are opened as
+/// training would open them, and their tokenizer is compared with the model.
 ///
 /// The precision audit finds sensitive ops, sums, gradients, losses and updates in fewer bits than `f32`, moments that
 /// their element type does not resolve, and narrow weights that forget small updates. Each finding names the key of the
@@ -19,9 +25,9 @@ use serde_json::json;
 /// Causality is proven from the model alone: what the model shows at a position depends on no later token. A leak is an
 /// error, at the line from which on the future is seen, and the exit code is 1.
 ///
-/// The scale of the residual stream at the first step is computed from how weights start and shown for each layer.
-/// Branches that make it grow with depth, weights that never learn and inputs that reach nothing are findings, unless the
-/// recipe waives them with `check.waive`.
+/// The scale of the residual stream at the first step is computed from how weights start and shown for each layer: `added std` is the
+/// standard deviation of what a layer adds to the stream, `std` that of the stream after it. Branches that make it grow with depth,
+/// weights that never learn and inputs that reach nothing are findings, unless the recipe waives them with `check.waive`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -29,12 +35,12 @@ Examples:
   halite check recipe.toml --deny
   halite check tiny --set precision=bf16 --json")]
 pub(super) struct Check {
-    /// Preset, built-in model, recipe or model file.
+    /// What to check: a preset, a built-in model, a recipe or a model file.
     input: String,
-    /// Override a key of the recipe or of the model.
+    /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Exit with 1 when there is a finding, or with `--deny unproven` when something is not proven.
+    /// Exit with 1 when there is a finding; with `--deny unproven` only where something is not proven.
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "warnings")]
     deny: Option<Deny>,
 }
@@ -46,17 +52,20 @@ impl Check {
         let compiled = context.session.compile(&source, &CompileOptions::default())?;
         let lints = context.session.lint(&source)?;
         spinner.finish_and_clear();
-        let Compiled { mut warnings, audit, causality, replicas, .. } = compiled;
+        let Compiled { bundle, mut warnings, audit, causality, replicas, .. } = compiled;
         warnings.extend(lints.findings);
-        let found = if warnings.is_empty() { "no findings".to_owned() } else { counted(warnings.len(), "finding") };
+        warnings.extend(data_fit::check(context, &source, &bundle));
+        let findings = Deny::Warnings.count(&warnings);
+        let found = if findings == 0 { "no findings".to_owned() } else { counted(findings, "finding") };
         let streams = streams::describe(&lints.streams);
         let causality = causality.map_or_else(|| "not checked".to_owned(), |verdict| verdict.to_string());
+        let defaults = defaults::described(&source, &bundle.manifest.recipe).unwrap_or_default();
         let text = format!(
-            "{found}: looked at {}\ncausality: {causality}\nreplicas: {replicas}\n{streams}",
+            "{defaults}{found}: looked at {}\ncausality: {causality}\nreplicas: {replicas}\n{streams}",
             describe(&audit.checked)
         );
         let streams = streams::figures(&lints.streams);
-        let (checked, findings) = (figures(&audit.checked), warnings.len());
+        let checked = figures(&audit.checked);
         let json = json!({
             "findings": findings,
             "unproven": unproven(&warnings),
@@ -66,6 +75,10 @@ impl Check {
             "residual": streams,
         });
         let failed = self.deny.is_some_and(|deny| deny.count(&warnings) > 0);
+        // Data that the model cannot be trained on are wrong input.
+        if exit_code(&warnings) > 0 {
+            return Err(warnings);
+        }
         Ok(Output { failed, warnings, ..Output::new(text, json) })
     }
 }

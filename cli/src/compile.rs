@@ -2,6 +2,8 @@
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
+use crate::data_fit;
+use crate::defaults;
 use crate::deny::{Deny, denied, unproven};
 use crate::table::{bytes, counted, facts, grouped, short};
 use crate::{estimate, explain};
@@ -18,8 +20,10 @@ use std::path::PathBuf;
 
 /// Compile a recipe to a bundle of HLO modules.
 ///
-/// INPUT is a preset (hlat-7b, hlat-7b-paper, hlat-70b, tiny), a recipe (.toml) or a model: a definition (.hal) or the
-/// config.json of a checkpoint of Hugging Face's Transformers, with default settings.
+/// INPUT is a preset such as `tiny` or `hlat-7b` (`halite list` names them), a recipe (.toml), or a model: one that is built in, a
+/// definition (.hal), or the config.json of a checkpoint of Hugging Face's Transformers. A model without a recipe is trained by AdamW
+/// with a peak rate of 1e-3, gradients clipped to a norm of 1, and `batch` and `seq` as its `config` says.
+///
 /// The bundle is written whole or not at all; the same input gives the same bytes. Needs no accelerator, no XLA and no
 /// Python.
 #[derive(Args, Debug)]
@@ -33,24 +37,24 @@ Examples:
   halite compile Llama-3.1-8B/config.json --set batch=1 --set seq=4096
   halite compile hlat-7b --explain")]
 pub(super) struct Compile {
-    /// Preset, built-in model, recipe or model file.
+    /// What to compile: a preset, a built-in model, a recipe or a model file.
     input: String,
     /// The bundle's folder [default: build/NAME].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Override a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`).
+    /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Compile only these modules [default: train_step, forward, eval].
+    /// Compile only these modules, separated by commas [default: train_step, forward, eval].
     #[arg(long, value_delimiter = ',')]
     role: Vec<String>,
-    /// Also write these forms of each module.
+    /// Also write each module in these forms, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',')]
     emit: Vec<Emit>,
     /// Also write the IR before and after passes whose name matches (`*` matches any text).
     #[arg(long, value_name = "PASS")]
     dump_ir: Option<String>,
-    /// Write nothing and fail when there is a warning, or with `--deny unproven` when something is not proven.
+    /// Fail, and write nothing, when there is a warning; with `--deny unproven` only where something is not proven.
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "warnings")]
     deny: Option<Deny>,
     /// Show what passes decided and why: which patterns matched, and what kept others from matching.
@@ -81,9 +85,10 @@ impl Compile {
         let folder = self.output.clone().unwrap_or_else(|| PathBuf::from("build").join(&source.name));
         let spinner = bars::spinner(context, &format!("compiling {}", source.name));
         let start = std::time::Instant::now();
-        let compiled = context.session.compile(&source, &self.options(&context.session.roles))?;
+        let mut compiled = context.session.compile(&source, &self.options(&context.session.roles))?;
         let elapsed = start.elapsed();
         spinner.finish_and_clear();
+        compiled.warnings.extend(data_fit::tokenizer(context, &source, &compiled.bundle));
         if let Some(denied) = denied(self.deny, &compiled.warnings) {
             return Ok(denied);
         }
@@ -92,6 +97,7 @@ impl Compile {
         let mut text = String::new();
         if context.shows_progress() {
             text = format!("{} compiled in {} ms\n{}", source.name, elapsed.as_millis(), describe(&compiled.bundle));
+            text.push_str(&defaults::described(&source, &compiled.bundle.manifest.recipe).unwrap_or_default());
             text.push_str(&describe_presumed(&compiled));
             text.push_str(&describe_doubts(doubts(&compiled.warnings)));
             text.push_str(&describe_unproven(unproven(&compiled.warnings)));

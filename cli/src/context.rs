@@ -82,6 +82,8 @@ pub(super) struct Ready {
     pub(super) state: Option<PathBuf>,
     /// The folder of the checkpoint of Transformers that was named, which holds weights.
     pub(super) weights: Option<PathBuf>,
+    /// What the bundle was compiled from; nothing for one that was there.
+    pub(super) source: Option<Source>,
 }
 
 /// The result of a command.
@@ -150,7 +152,15 @@ impl Context {
             let (bundle, warnings) = (self.session.read_bundle(folder)?, Diagnostics::new());
             return Ok((
                 name,
-                Ready { bundle, warnings, model: None, libraries: Vec::new(), state: None, weights: None },
+                Ready {
+                    bundle,
+                    warnings,
+                    model: None,
+                    libraries: Vec::new(),
+                    state: None,
+                    weights: None,
+                    source: None,
+                },
             ));
         }
         let run = if folder.is_dir() { RunFiles::at(folder) } else { None };
@@ -181,8 +191,9 @@ impl Context {
         let model = source.own_text().map(str::to_owned);
         let libraries = source.own_libraries();
         let (state, weights) = (is_run.then(|| folder.to_owned()), is_exported.then(|| folder.to_owned()));
-        let name = if recipe.is_some() { folder_name(folder).unwrap_or(source.name) } else { source.name };
-        Ok((name, Ready { bundle, warnings, model, libraries, state, weights }))
+        let own = || source.name.clone();
+        let name = if recipe.is_some() { folder_name(folder).unwrap_or_else(own) } else { own() };
+        Ok((name, Ready { bundle, warnings, model, libraries, state, weights, source: Some(source) }))
     }
 
     /// Refuses to look for warnings in a bundle, which does not have the model any more.

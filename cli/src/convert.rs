@@ -47,7 +47,7 @@ pub(super) struct Convert {
     /// Format of the output.
     #[arg(long, value_enum, default_value_t = To::Model)]
     to: To,
-    /// Override a key of the recipe or of the model.
+    /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Round weights to this type, to nearest, ties to even [default: keep their types].

@@ -43,7 +43,7 @@ impl Data {
 struct Input {
     /// Recipe, run, checkpoint, bundle, preset or model file.
     input: String,
-    /// Override a key of the recipe or of the model.
+    /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use crate::context::Output;
 use crate::table::counted;
 use clap::ValueEnum;
-use halite_support::Diagnostics;
+use halite_support::{Diagnostic, Diagnostics, Severity};
 use serde_json::json;
 use std::ffi::OsString;
 
@@ -17,9 +17,13 @@ pub(super) enum Deny {
 }
 
 impl Deny {
-    /// The warnings that are not taken.
+    /// The warnings that are not taken. Notes are none.
     pub(super) fn count(self, warnings: &Diagnostics) -> usize {
-        warnings.iter().filter(|warning| self == Self::Warnings || warning.is_unproven()).count()
+        let is_denied = |warning: &&Diagnostic| match self {
+            Self::Warnings => warning.severity() >= Severity::Warning,
+            Self::Unproven => warning.is_unproven(),
+        };
+        warnings.iter().filter(is_denied).count()
     }
 
     fn describe(self, count: usize) -> String {

@@ -23,6 +23,7 @@ pub(super) fn text(diagnostics: &[Diagnostic], sources: &SourceMap, style: Style
     let counts = [
         (of(|severity| severity > Severity::Warning), "error"),
         (of(|severity| severity == Severity::Warning), "warning"),
+        (of(|severity| severity == Severity::Note), "note"),
     ];
     let counts =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(*count, &format!("more {what}")));

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// Measure the loss of a model on data, and its perplexity and metrics.
 ///
-/// INPUT is a run or a checkpoint, or a bundle or what `halite compile` takes with `--state` or `--weights`. Each data set is measured on
-/// its own: the files that are given, or what the data of the recipe or of the run hold out. Nothing is trained.
+/// INPUT is a run or a checkpoint; or, with `--state` or `--weights`, a bundle or what `halite compile` takes. Each data set is measured
+/// on its own: the files of `--data`, else what the recipe or the run holds out. Nothing is trained.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -23,20 +23,20 @@ Examples:
   halite eval build/tiny --weights model.safetensors --data a.txt b.txt
   halite eval recipe.toml --state runs/tiny")]
 pub(super) struct Eval {
-    /// Run, checkpoint, bundle, preset, recipe or model file.
+    /// What to measure: a run, a checkpoint, a bundle, a preset, a recipe or a model file.
     input: String,
     #[command(flatten)]
     learned: Learned,
-    /// Files of text or JSON lines, each a data set [default: the held-out data of the recipe or run].
+    /// Files of text or JSON lines, each measured as a data set [default: the held-out data of the recipe or run].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     data: Vec<PathBuf>,
     /// `bytes`, or a tokenizer.json of Hugging Face [default: that of the recipe's data, else bytes].
     #[arg(long, value_name = "NAME")]
     tokenizer: Option<String>,
-    /// Maximum number of batches of each data set.
+    /// Maximum number of batches of each data set [default: all].
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     batches: Option<u32>,
-    /// Override a key of the recipe or of the model.
+    /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }

@@ -9,7 +9,7 @@ pub(super) const TRY_AGAIN: u8 = 75;
 /// not installed, 2 for wrong input, 1 for a run that failed by its own measure, 0 when nothing is worse than a warning.
 pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
     let code = |diagnostic: &Diagnostic| match diagnostic.severity() {
-        Severity::Warning => 0,
+        Severity::Note | Severity::Warning => 0,
         Severity::Bug => 101,
         Severity::Error if is_missing(diagnostic) => 3,
         Severity::Error if is_failure(diagnostic) => 1,

@@ -27,17 +27,17 @@ Examples:
     --temperature 0.8 --top-p 0.95 --seed 7 --samples 3
   halite generate build/tiny --weights model.safetensors --prompt A --greedy")]
 pub(super) struct Generate {
-    /// Run, checkpoint, bundle, preset, recipe or model file.
+    /// The model: a run, a checkpoint, a bundle, a preset, a recipe or a model file.
     input: String,
     #[command(flatten)]
     learned: Learned,
-    /// The prompt.
+    /// The text to go on from.
     #[arg(long, value_name = "TEXT")]
     prompt: String,
     /// `bytes`, or a tokenizer.json of Hugging Face [default: that of the recipe's data, else bytes].
     #[arg(long, value_name = "NAME")]
     tokenizer: Option<String>,
-    /// Stop a sample at this text, which is left out; may be repeated. The token that ends documents stops it too.
+    /// End a sample before this text; may be repeated. The token that ends documents ends it too.
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     stop: Vec<String>,
     /// Maximum number of new tokens.
@@ -55,10 +55,10 @@ pub(super) struct Generate {
     /// Seed of sampling.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Number of samples; as many as the batch has sequences run at once.
+    /// Number of samples, which run together as far as the batch has sequences.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
-    /// Override a key of the recipe or of the model.
+    /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }

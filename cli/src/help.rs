@@ -9,10 +9,10 @@ use halite_support::{Diagnostic, codes};
 use serde_json::json;
 use std::ffi::OsString;
 
-/// Show the help of a command, or look a word up in the reference: a function of the model language, a key of recipes, a
-/// diagnostic, a pass, an op, or what you would call one.
+/// Show the help of a command, or look a word up in the reference.
 ///
-/// The same, as pages: `docs/reference/`.
+/// A word is a function of the model language, a key of recipes, the code of a diagnostic, a pass or an op; or what you would call
+/// one, such as `learning rate` or `gradient_accumulation_steps`. The same, as pages: `docs/reference/`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -20,8 +20,8 @@ Examples:
   halite help rope
   halite help schedule.warmup
   halite help E0301
-  halite help freeze
-  halite help loss weight")]
+  halite help learning rate
+  halite help gradient checkpointing")]
 pub(super) struct Help {
     /// A command, or a word to look up.
     #[arg(value_name = "NAME")]
@@ -47,7 +47,7 @@ impl Help {
         let reference = reference(&context.session)?;
         let found = reference.search(&words);
         if found.entries.is_empty() {
-            return Err(nothing(&words, &found).into());
+            return Err(nothing(&words, &found, &context.session).into());
         }
         let entry = |entry: &&Entry| json!({"kind": entry.kind.word(), "name": entry.name, "summary": entry.summary});
         let (best, others) = (found.entries[0], found.entries[1..].iter().map(entry).collect::<Vec<_>>());
@@ -63,7 +63,7 @@ impl Help {
 const NAMED: usize = 4;
 
 /// That nothing is called so, with what speaks of it and the name that was probably meant.
-fn nothing(words: &str, found: &Found<'_>) -> Diagnostic {
+fn nothing(words: &str, found: &Found<'_>, session: &Session) -> Diagnostic {
     let mut error = Diagnostic::error(codes::USAGE, format!("the reference has nothing on `{words}`"));
     let named: Vec<String> = found.mentions.iter().take(NAMED).map(|entry| entry.label()).collect();
     if !named.is_empty() {
@@ -71,8 +71,10 @@ fn nothing(words: &str, found: &Found<'_>) -> Diagnostic {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         error = error.note(format!("these speak of it: {}{more}", named.join(", ")));
     }
-    error.help(match found.near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`halite help` lists the commands".to_owned(),
+    let of_others = halite_recipe::hint(&words.replace(' ', "_"), &session.vocabulary, None);
+    error.help(match (found.near, of_others) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, Some(hint)) => hint.help,
+        (None, None) => "`halite help` lists the commands".to_owned(),
     })
 }

@@ -26,7 +26,6 @@ Examples:
   halite hlo check rank.hlo.pb --mesh data=2,tensor=4
   halite hlo check --rules --target trn2")]
 pub(super) enum Hlo {
-    /// Check HLO against the rules of a Neuron target, or what its ranks hold.
     Check(Check),
 }
 
@@ -38,8 +37,10 @@ impl Hlo {
     }
 }
 
-/// Check HLO: against the rules of a Neuron target, what would not compile, would fail at run time or would compute something
-/// else; on a mesh, what ranks do not hold as its shardings say, and sums over ranks that are missing or made twice.
+/// Check HLO against the rules of a Neuron target, or what its ranks hold.
+///
+/// With `--target` it finds what would not compile, would fail at run time or would compute something else; with `--mesh`, what ranks
+/// do not hold as the shardings say, and sums over ranks that are missing or made twice.
 ///
 /// The exit code is 1 when a rule of level `error` is broken or ranks do not hold what they should, 2 when the file holds no sound HLO for
 /// another reason.

@@ -26,10 +26,10 @@ pub(super) struct Init {
     /// The file to write.
     #[arg(short, long, value_name = "FILE", default_value = "state.safetensors")]
     output: PathBuf,
-    /// Seed of the weights [default: that of the recipe].
+    /// Seed of the initial weights [default: `train.seed` of the recipe].
     #[arg(long)]
     seed: Option<u64>,
-    /// Start from these weights: a safetensors file, the index of a sharded checkpoint, or its folder.
+    /// Take the weights from here instead of a seed: a safetensors file, a sharded checkpoint's index, or its folder.
     #[arg(long, value_name = "PATH", conflicts_with = "seed")]
     weights: Option<PathBuf>,
 }

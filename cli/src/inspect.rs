@@ -20,9 +20,9 @@ use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Show what is in a recipe, a bundle, an IR or an HLO file: instructions, FLOPs and bytes by op and by scope, and what a core
-/// needs to run it.
+/// Show what is in a recipe, a bundle, an IR or an HLO file.
 ///
+/// It counts parameters, instructions, FLOPs and bytes by op and by scope, and estimates the memory that a core needs.
 /// On one page unless `--all` is given, with how each group of parameters is updated where the recipe has groups. With `--json`
 /// everything is there.
 #[derive(Args, Debug)]
@@ -42,7 +42,7 @@ Examples:
 pub(super) struct Inspect {
     /// Preset, recipe, model file, bundle, `.ir` or `.pb` file.
     input: String,
-    /// Override a key of the recipe or of the model.
+    /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Only this module of the bundle.

@@ -12,6 +12,8 @@ mod compile;
 mod context;
 mod convert;
 mod data;
+mod data_fit;
+mod defaults;
 mod deny;
 mod device;
 mod diagnostics;
@@ -27,6 +29,7 @@ mod hlo;
 mod idle;
 mod init;
 mod inspect;
+mod instead;
 mod launched;
 mod layout;
 mod learned;
@@ -82,8 +85,9 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  halite compile hlat-7b -o build/hlat-7b
   halite train tiny --text book.txt --steps 300
+  halite generate runs/tiny --prompt \"It is\"
+  halite compile hlat-7b -o build/hlat-7b
   halite inspect build/hlat-7b
   halite help rope
 
@@ -99,8 +103,9 @@ Exit codes:
 
 /// What every command takes.
 #[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Options of every command")]
 struct Global {
-    /// Write results and diagnostics as JSON, for programs.
+    /// Write results and diagnostics as JSON, one object a line, for programs.
     #[arg(long, global = true)]
     json: bool,
     /// Show errors and results only.
@@ -124,54 +129,34 @@ fn format_parser() -> impl TypedValueParser<Value = ProgramFormat> {
     PossibleValuesParser::new(ProgramFormat::OF_PLUGINS.map(ProgramFormat::name)).map(parse)
 }
 
+/// The commands. What each is for stands at its own type, of which `--help` shows all and the list of commands the first sentence.
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List what is built in: presets, models, targets, libraries.
     List(builtin::List),
-    /// Print the text of a built-in preset, model or library.
     Show(builtin::Show),
-    /// Write a model or a recipe to start from.
     New(new::New),
-    /// Compile a recipe to a bundle of HLO modules.
     Compile(compile::Compile),
-    /// Compile without writing anything, and report what looks wrong.
     Check(check::Check),
-    /// Run passes on IR text.
     Opt(opt::Opt),
-    /// Compare the optimized program with the unoptimized one on CPU XLA.
     Verify(verify::Verify),
-    /// Write the initial state of a bundle.
     Init(init::Init),
-    /// Write weights or state for other programs, or as a bundle stores them.
     Convert(convert::Convert),
-    /// Run one module of a bundle once.
     Run(run::Run),
-    /// Train on the data of a recipe or on text files, on the CPU or on Neuron cores.
     Train(train::Train),
-    /// Measure the loss of a model on data, and its perplexity and metrics.
     Eval(eval::Eval),
-    /// Generate text from a prompt.
     Generate(generate::Generate),
     #[command(subcommand)]
     Data(data::Data),
-    /// Compare runs: curves beside one another, and how their recipes differ.
     Compare(compare::Compare),
-    /// Compare precision recipes by training under each.
     Numerics(numerics::Numerics),
-    /// Print the environment of a bundle for Neuron, or a script that starts its programs.
     Env(env::Env),
-    /// Show what is in a recipe, a bundle, an IR or an HLO file.
     Inspect(inspect::Inspect),
-    /// Check HLO from any source.
     #[command(subcommand)]
     Hlo(hlo::Hlo),
-    /// Compile bundles with neuronx-cc, manage the store of NEFFs, and test a device.
     #[command(subcommand)]
     Neuron(neuron::Neuron),
-    /// Manage the PJRT plugin that runs HLO.
     #[command(subcommand)]
     Plugin(plugin::Plugin),
-    /// Show the help of a command, or look a word up in the reference.
     Help(help::Help),
 }
 
@@ -208,12 +193,15 @@ pub fn reference(session: &Session) -> halite_support::Result<Reference> {
 /// Runs a command line, the name of the program first, in a session.
 pub fn run(session: Session, arguments: &[OsString]) -> ExitCode {
     let json = wants_json(arguments);
-    let parsed = command(&session)
-        .try_get_matches_from(deny::joined(arguments))
-        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let root = command(&session);
+    let parsed =
+        root.clone().try_get_matches_from(deny::joined(arguments)).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return refuse(session, &error, json),
+        Err(error) => {
+            let error = instead::explained(error, &root, &session);
+            return refuse(session, &error, json);
+        }
     };
     if let Command::Help(help) = &cli.command
         && let Some(error) = help.of_command(&session)

@@ -14,7 +14,7 @@ use halite_neuron::neuronx::Store;
 use halite_support::{Diagnostic, codes};
 use std::path::{Path, PathBuf};
 
-/// Compile bundles with the Neuron compiler, manage the store of compiled modules, and test a device.
+/// Compile bundles with neuronx-cc, manage the store of NEFFs, and test a device.
 #[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,11 +22,8 @@ Examples:
   halite neuron selftest
   halite neuron cache ls")]
 pub(super) enum Neuron {
-    /// Compile the modules of a bundle to NEFFs with `neuronx-cc`.
     Compile(compile::Compile),
-    /// Check Halite's assumptions about Neuron on a compiler and a device.
     Selftest(Box<selftest::Selftest>),
-    /// Show or clear the store of NEFFs.
     #[command(subcommand)]
     Cache(cache::Cache),
 }

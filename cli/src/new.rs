@@ -20,7 +20,7 @@ pub(super) struct New {
     /// What to write.
     #[arg(value_enum, value_name = "KIND")]
     kind: Kind,
-    /// The file [default: model.hal or recipe.toml].
+    /// The file to write, which must not be there yet [default: model.hal or recipe.toml].
     file: Option<PathBuf>,
 }
 

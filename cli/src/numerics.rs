@@ -17,8 +17,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Train under several precision recipes from one state on one order of data, and compare what comes of it.
+/// Compare precision recipes by training under each.
 ///
+/// All runs start from one state and see one order of data.
 /// A RECIPE is a precision (fp32, mixed, mixed-sr, bf16-sr, bf16, fp64) or a recipe file, whose precision and optimizer replace
 /// those of the model's recipe. Gradients are compared with those of the reference at the weights of each run. Writes numerics.svg and numerics.json. A run that diverges is a result.
 #[derive(Args, Debug)]
@@ -29,7 +30,7 @@ Examples:
   halite numerics bf16 --model llama-7b --set layers=2 --set hidden=256 \\
     --against fp32 --text book.txt -o runs/bf16")]
 pub(super) struct Numerics {
-    /// Precisions and recipe files.
+    /// What to compare: precisions (fp32, mixed, mixed-sr, bf16-sr, bf16, fp64) and recipe files.
     #[arg(value_name = "RECIPE", required = true)]
     recipes: Vec<String>,
     /// The reference that all recipes are compared with.
@@ -58,7 +59,7 @@ pub(super) struct Numerics {
     /// The folder of the results.
     #[arg(short, long, value_name = "DIR", default_value = "runs/numerics")]
     output: PathBuf,
-    /// Override a key of every recipe or of the model.
+    /// Set a key of every recipe (`batch=4`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }

@@ -10,7 +10,7 @@ use halite_support::files;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Run passes on a module in IR text and print what becomes of it.
+/// Run passes on IR text, and print what becomes of it.
 ///
 /// The module is verified before, between and after the passes. `(a, b)*` repeats passes until nothing changes, `(a, b)*3` at
 /// most 3 times instead of 8.
@@ -25,8 +25,8 @@ Examples:
 pub(super) struct Opt {
     /// The IR text.
     file: String,
-    /// Passes by name, in order.
-    #[arg(long, value_name = "PASSES", default_value = "")]
+    /// Passes to run, by name and in order, separated by commas [default: none].
+    #[arg(long, value_name = "PASSES", default_value = "", hide_default_value = true)]
     passes: String,
     /// The recipe for passes that need one: a preset or a recipe file.
     #[arg(long, value_name = "RECIPE")]

@@ -34,10 +34,10 @@ pub(super) struct Run {
     /// The module's name; needed when the bundle has more than one.
     #[arg(long, value_name = "NAME")]
     module: Option<String>,
-    /// A file with inputs; may be given several times.
+    /// A safetensors file with inputs of the module; may be repeated.
     #[arg(long, value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
-    /// The file for the outputs.
+    /// The safetensors file to write the outputs to.
     #[arg(long, value_name = "FILE")]
     outputs: PathBuf,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! Signals that end a run where it can be resumed.
 
-use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
+use halite_support::{CancelToken, Diagnostic, Diagnostics};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals as Incoming;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,8 +55,8 @@ impl Signals {
             .into_iter()
             .chain([SIGUSR1])
             .filter(|signal| ignored & (1 << (signal - 1)) == 0);
-        let mut incoming = Incoming::new(numbers)
-            .map_err(|error| Diagnostic::error(codes::FILE, format!("signals cannot be caught: {error}")))?;
+        let mut incoming =
+            Incoming::new(numbers).map_err(|error| Diagnostic::bug(format!("signals cannot be caught: {error}")))?;
         let signals = Self::default();
         let Self { first, wish } = signals.clone();
         // One thread takes all, since handlers of two signals may run on two threads at once, and each be the first.

@@ -4,10 +4,15 @@ use crate::table::table;
 use halite_passes::{ResidualBranch, ResidualStream};
 use serde_json::{Value, json};
 
-/// A table for each stream: a row for each layer, with the standard deviation that it adds and that after it.
+/// A table for each stream: a row for each layer, with the standard deviation that it adds and that after it; then what these are.
 pub(super) fn describe(streams: &[ResidualStream]) -> String {
-    streams.iter().map(|stream| table(&rows(stream))).collect()
+    let tables: String = streams.iter().map(|stream| table(&rows(stream))).collect();
+    if tables.is_empty() { tables } else { tables + ABOUT }
 }
+
+/// What the columns mean.
+const ABOUT: &str = "std is the standard deviation of the stream's values at the first step, as the initial weights make them; \
+    added std is that of what a layer adds to the stream. It is well if std stays nearly the same over all layers.\n";
 
 fn rows(stream: &ResidualStream) -> Vec<Vec<String>> {
     let head = ["residual stream", "added std", "std"].map(str::to_owned).to_vec();

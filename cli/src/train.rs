@@ -2,6 +2,8 @@
 
 use crate::bars::{self, TrainBar};
 use crate::context::{Context, Output, Ready, Result};
+use crate::data_fit;
+use crate::defaults;
 use crate::deny::{Deny, denied};
 use crate::device::{Device, Running};
 use crate::exit::TRY_AGAIN;
@@ -17,8 +19,7 @@ use halite_bundle::Bundle;
 use halite_recipe::{CheckpointOptions, RecoveryOptions};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_train::{
-    Amount, EvalRecord, History, Peers, RecipeData, RunFiles, Start, StepRecord, TrainOptions, check_data, may_pass,
-    train,
+    Amount, EvalRecord, History, Peers, RecipeData, RunFiles, Start, StepRecord, TrainOptions, may_pass, train,
 };
 use indexmap::IndexMap;
 use serde_json::json;
@@ -26,17 +27,18 @@ use std::path::{Path, PathBuf};
 
 /// Train on the data of a recipe or on text files, on the CPU or on Neuron cores.
 ///
-/// INPUT is a bundle or what `halite compile` takes; its recipe says in the table `data` what to train on, unless --text does. Writes
-/// recipe.toml, metrics.jsonl, loss.svg and checkpoints, the newest of which is also state.safetensors; timing.jsonl, what each update
-/// took; and what the table `metrics` of the recipe asks for: report.html, a page with all curves, and event files for TensorBoard. Equal
-/// inputs and seeds give equal bits, but for times; a run that is interrupted and goes on ends like one that never was.
+/// INPUT is a bundle or what `halite compile` takes. What is trained on stands in the table `data` of its recipe, unless `--text` names
+/// text files. The folder of the run gets recipe.toml, metrics.jsonl, loss.svg and checkpoints, the newest of which is also
+/// state.safetensors; timing.jsonl, how long each update took; and what the table `metrics` of the recipe asks for: report.html, a page
+/// with all curves, and event files for TensorBoard. Equal inputs and seeds give equal bits, except in times; a run that was interrupted
+/// and resumed ends like one that was not.
 ///
-/// A run goes on from the newest whole checkpoint of its folder. Checkpoints are written beside the updates, each with the sums of
-/// its files; a broken one is named and passed over. The file checkpoint-now in the folder, or SIGUSR1, asks for one after the
-/// current update. One run at a time works in a folder.
+/// Started again, a run resumes from the newest whole checkpoint of its folder. Checkpoints are written while updates go on, each with
+/// the checksums of its files; a broken one is named and passed over. The file checkpoint-now in the folder, or SIGUSR1, requests one
+/// after the current update. One run at a time works in a folder.
 ///
-/// A warning says when gradients grow, the loss is too good or updates wait for data; `metrics` has the limits. One before the first
-/// update says which at the end have a learning rate of 0, and so change nothing.
+/// A warning says when gradients grow, the loss is too good to be true or updates wait for data; `metrics` has the limits. Another one,
+/// before the first update, says at which updates the learning rate is 0, so that they change nothing.
 ///
 /// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run after the current update, with its state saved; a second signal ends it at
 /// once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and data. A run that is resumed
@@ -57,42 +59,41 @@ Examples:
   halite train bytes.toml --text book.txt --weights model.safetensors
   halite train build/tiny --text book.txt --executor nrt")]
 pub(super) struct Train {
-    /// Preset, recipe, model file or bundle, or a run to go on with.
+    /// What to train: a preset, a recipe, a model file or a bundle, or the folder of a run to resume.
     input: String,
     #[command(flatten)]
     texts: Texts,
-    /// Updates in all, those before a resumption included [default: that of the recipe].
+    /// Number of updates in all, those before a resumption included [default: `train.steps` of the recipe].
     #[arg(long)]
     steps: Option<u64>,
-    /// Seed of the weights, unless they are given, and of the order of data [default: that of the state that is resumed, else
-    /// of the recipe].
+    /// Seed of the initial weights and of the order of data [default: that of the resumed state, else `train.seed` of the recipe].
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// The folder of the run [default: runs/NAME, or INPUT where it is a run].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Override a key of the recipe or of the model.
+    /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Do not train, and fail, when compiling gives a warning, or with `--deny unproven` when something is not proven.
+    /// Fail before the first update when compiling gives a warning; with `--deny unproven` only where something is not proven.
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "warnings")]
     deny: Option<Deny>,
-    /// Continue from this state: a file, the index of parts, a checkpoint, or the newest one of the folder of a run.
+    /// Resume from this state: a file, a checkpoint, or the folder of a run for its newest one.
     #[arg(long, value_name = "PATH")]
     resume: Option<PathBuf>,
-    /// Start anew: a folder that holds checkpoints is refused.
+    /// Start a new run: refuse a folder with checkpoints instead of resuming from the newest one.
     #[arg(long, conflicts_with = "resume")]
     fresh: bool,
-    /// Continue from a state of another recipe, program, seed or data; what differs is shown.
+    /// Resume although recipe, program, seed or data are not those of the state; what differs is shown.
     #[arg(long, conflicts_with = "fresh")]
     allow_changes: bool,
-    /// Start from these weights, with a new optimizer: a safetensors file, the index of a sharded checkpoint, or its folder.
+    /// Start from these weights with a new optimizer state: a safetensors file, a sharded checkpoint's index, or its folder.
     #[arg(long, value_name = "PATH", conflicts_with = "resume")]
     weights: Option<PathBuf>,
-    /// Updates between evaluations; 0 evaluates at the start and the end only [default: that of the recipe].
+    /// Evaluate every so many updates; 0 evaluates at the start and the end only [default: `train.eval_every` of the recipe].
     #[arg(long, value_name = "STEPS")]
     eval_every: Option<u64>,
-    /// The most batches of one evaluation of a data set [default: that of the recipe].
+    /// Maximum number of batches of one evaluation of a data set [default: `train.eval_batches` of the recipe].
     #[arg(long, value_name = "COUNT")]
     eval_batches: Option<usize>,
     #[command(flatten)]
@@ -106,16 +107,16 @@ pub(super) struct Train {
 /// When checkpoints are saved, and which stay: what is left out, the table `checkpoint` of the recipe says.
 #[derive(Args, Debug)]
 struct Checkpoints {
-    /// Updates between checkpoints; 0 does not count them. The last state is always saved [default: that of the recipe].
+    /// Save a checkpoint every so many updates; 0 does not. The last state is always saved [default: `checkpoint.every` of the recipe].
     #[arg(long, value_name = "STEPS")]
     checkpoint_every: Option<u64>,
-    /// Minutes between checkpoints; 0 does not count them [default: that of the recipe].
+    /// Save a checkpoint every so many minutes; 0 does not [default: `checkpoint.minutes` of the recipe].
     #[arg(long, value_name = "MINUTES")]
     checkpoint_minutes: Option<u64>,
-    /// How many of the last checkpoints stay [default: that of the recipe].
+    /// Number of newest checkpoints to keep [default: `checkpoint.keep` of the recipe].
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
-    /// Keep those of every so many updates besides; 0 keeps none [default: that of the recipe].
+    /// Also keep the checkpoints of every so many updates; 0 keeps none besides [default: `checkpoint.keep_every` of the recipe].
     #[arg(long, value_name = "STEPS")]
     keep_every: Option<u64>,
 }
@@ -134,12 +135,11 @@ impl Checkpoints {
 /// When the run goes back by itself: what is left out, the table `recovery` of the recipe says.
 #[derive(Args, Debug)]
 struct Recovery {
-    /// How often the run goes on from its newest checkpoint where the device fails, before there is a newer one [default: that of
-    /// the recipe].
+    /// Maximum number of restarts from one checkpoint after failures of the device [default: `recovery.restarts` of the recipe].
     #[arg(long, value_name = "COUNT")]
     restarts: Option<u32>,
-    /// How often, in all, the run goes back before an update that is not finite or whose loss jumps, and skips the batches up to
-    /// there; `recovery.loss_jump` says what a jump is [default: that of the recipe].
+    /// Maximum number of rollbacks: where an update is not finite or the loss jumps (`recovery.loss_jump`), the run goes back to a
+    /// checkpoint and skips the batches up to there [default: `recovery.rollbacks` of the recipe].
     #[arg(long, value_name = "COUNT")]
     rollbacks: Option<u32>,
 }
@@ -159,7 +159,7 @@ impl Train {
         if self.deny.is_some() {
             context.require_recipe(&self.input, "--deny")?;
         }
-        let (name, Ready { mut bundle, warnings, model, libraries, state, weights }) =
+        let (name, Ready { mut bundle, warnings, model, libraries, state, weights, source }) =
             context.ready(&self.input, &self.set)?;
         if let (Some(folder), None, None) = (&weights, &self.weights, &self.resume) {
             let folder = folder.display();
@@ -175,6 +175,9 @@ impl Train {
         let launched = self.device.launched(&self.input, &bundle.manifest)?;
         context.rank = launched.as_ref().filter(|launched| launched.world > 1).map(|launched| launched.rank);
         context.show(&warnings);
+        if let Some(said) = source.as_ref().and_then(|source| defaults::described(source, &bundle.manifest.recipe)) {
+            context.aside(&said);
+        }
         let output = match (&self.output, state.as_deref().and_then(RunFiles::at)) {
             (Some(output), _) => RunFiles::new(output),
             (None, Some(run)) => run,
@@ -204,7 +207,7 @@ impl Train {
         let (data, described) = data(&bundle)?;
         let shapes = &context.session.vocabulary.shapes;
         context.show(idle::warning(&bundle.manifest.recipe.schedule, shapes, options.steps).as_slice());
-        check_data(&bundle, &data)?;
+        data_fit::require(context, source.as_ref(), &bundle, &data)?;
         if !self.device.is_nrt() {
             context.show(memory::check(context, &bundle)?.as_slice());
         }

@@ -12,8 +12,9 @@ use halite_passes::PipelineSpec;
 use halite_recipe::TargetName;
 use serde_json::json;
 
-/// Compare the optimized program with the unoptimized one, both on CPU XLA, and both with the unoptimized one in f64.
+/// Compare the optimized program with the unoptimized one on CPU XLA.
 ///
+/// Both are compared with the unoptimized one in f64, on inputs that are drawn anew.
 /// Exits with 1 when a result of the optimized program errs more than it may: 1.5 times the error of the unoptimized one
 /// plus two units of roundoff, in more draws of inputs than chance explains, or 8 times that in one; when a value of the
 /// forward module changes with a later token; or when the unoptimized program gives infinities or NaN, so that nothing can
@@ -30,7 +31,7 @@ Examples:
 pub(super) struct Verify {
     /// Preset, built-in model, recipe or model file.
     input: String,
-    /// Override a key of the recipe or of the model.
+    /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The module to verify.

@@ -21,7 +21,7 @@ pub(crate) struct Encoder {
 impl Encoder {
     /// As the configuration says; a path is seen from `base`.
     pub(crate) fn open(config: &DataConfig, base: &Path) -> Result<Self> {
-        let tokenizer = tokenizer::open(&config.tokenizer, base)?;
+        let tokenizer = tokenizer::open(&config.tokenizer, base).map_err(|error| error.key("data.tokenizer"))?;
         let mut marks = Marks::of(tokenizer.as_ref(), config.bos.as_deref(), config.eos.as_deref())?;
         marks.warning.take_if(|_| config.sources.iter().all(SourceConfig::marks_ends));
         let most = || std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);

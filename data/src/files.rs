@@ -64,7 +64,7 @@ fn matches(pattern: &str, base: &Path) -> Result<Vec<PathBuf>> {
     let full = Path::new(&escaped).join(pattern);
     let paths = glob::glob(&full.to_string_lossy()).map_err(|error| {
         let message = format!("`{pattern}` is no pattern of files: {}", error.msg);
-        Diagnostic::error(codes::DATA, message).help("write a path, in which `*` stands for any part of a name")
+        Diagnostic::error(codes::RECIPE_RANGE, message).help("write a path, in which `*` stands for any part of a name")
     })?;
     let mut files = Vec::new();
     for path in paths {

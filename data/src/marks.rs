@@ -82,7 +82,7 @@ fn own_end(tokenizer: &dyn Tokenizer) -> Result<Option<i32>> {
 
 /// The error of a tokenizer whose end of documents has to be named.
 fn eos_needed(message: String) -> Diagnostic {
-    let error = Diagnostic::error(codes::DATA, message).key("data.eos");
+    let error = Diagnostic::error(codes::TOKENIZER, message).key("data.eos");
     error.help("name the token that ends documents: `data.eos = \"..\"`, or `\"none\"` for none")
 }
 
@@ -90,7 +90,7 @@ fn eos_needed(message: String) -> Diagnostic {
 fn unmarked(tokenizer: &dyn Tokenizer) -> Diagnostic {
     let message =
         "documents run into each other: no token of the tokenizer is known to end them, and `data.eos` is left out";
-    let warning = Diagnostic::warning(codes::DATA, message).key("data.eos");
+    let warning = Diagnostic::warning(codes::TOKENIZER, message).key("data.eos");
     let warning = match ENDS.into_iter().find(|end| tokenizer.id(end).is_some()) {
         Some(end) => warning.note(format!("`{end}` is a token of it, but no special one: it may be part of texts")),
         None => warning,
@@ -109,7 +109,7 @@ fn mark(tokenizer: &dyn Tokenizer, name: &str, key: &str) -> Result<Option<i32>>
         Some(id) => Ok(Some(id)),
         None => {
             let message = format!("`{key}` is `{name}`, which is no token of the tokenizer");
-            Err(Diagnostic::error(codes::DATA, message)
+            Err(Diagnostic::error(codes::TOKENIZER, message)
                 .key(format!("data.{key}"))
                 .help("write a token of the tokenizer as text, its id, or `none`"))
         }

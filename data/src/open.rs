@@ -36,9 +36,9 @@ pub fn open(config: &DataConfig, base: &Path, width: usize, seed: u64) -> Result
 pub(crate) fn open_on(config: &DataConfig, root: Root<'_>, width: usize, seed: u64) -> Result<Mixture> {
     let encoder = Arc::new(Encoder::open(config, root.base)?);
     let mut parts: Vec<(String, f64, Box<dyn Dataset>)> = Vec::with_capacity(config.sources.len());
-    for (source, layout) in config.sources.iter().zip(layouts(config, width, seed)?) {
-        let identity = identity(config, source, root, &layout, &encoder)?;
-        let reader = open_reader(config, source, root, layout.seed, &encoder)?;
+    for (number, (source, layout)) in config.sources.iter().zip(layouts(config, width, seed)?).enumerate() {
+        let identity = identity(config, source, root, &layout, &encoder).map_err(|error| keyed(error, number))?;
+        let reader = open_reader(config, source, root, layout.seed, &encoder).map_err(|error| keyed(error, number))?;
         let packed = Packed::new(reader, encoder.clone(), layout, identity);
         parts.push((source.name.clone(), source.weight, Box::new(packed)));
     }
@@ -96,7 +96,7 @@ pub fn open_examples(config: &DataConfig, base: &Path, inputs: &[Input], seed: u
             let identity = identity.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
             Examples::open(&files, part, inputs, seed, identity)
         };
-        let examples = open().map_err(|error| named(error, source))?;
+        let examples = open().map_err(|error| keyed(named(error, source), number as usize))?;
         parts.push((source.name.clone(), source.weight, Box::new(examples)));
     }
     Ok(Mixture::new(parts))
@@ -172,6 +172,11 @@ pub(crate) fn open_reader(
 
 pub(crate) fn named(error: Diagnostic, source: &SourceConfig) -> Diagnostic {
     if source.name.is_empty() { error } else { error.context(format!("source `{}`", source.name)) }
+}
+
+/// An error of the source at this position, about its files where it says nothing else.
+fn keyed(error: Diagnostic, number: usize) -> Diagnostic {
+    if error.recipe_key().is_some() { error } else { error.key(format!("data.sources.{number}.files")) }
 }
 
 fn identity(

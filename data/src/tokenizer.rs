@@ -116,6 +116,6 @@ impl Tokenizer for Bytes {
 
 /// The error of an id that a tokenizer does not have.
 fn unknown(id: i32) -> Diagnostic {
-    Diagnostic::error(codes::DATA, format!("the tokenizer has no token {id}"))
+    Diagnostic::error(codes::VOCABULARY, format!("the tokenizer has no token {id}"))
         .help("take the tokenizer that the model was trained with")
 }

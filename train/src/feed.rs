@@ -113,11 +113,21 @@ impl Feed {
     /// # Errors
     /// When it knows fewer.
     pub fn check(&self, data: &dyn Dataset) -> Result<()> {
-        let needed = data.vocabulary();
+        self.check_ids(data.vocabulary())
+    }
+
+    /// Checks that the model knows so many token ids.
+    ///
+    /// # Errors
+    /// When it knows fewer.
+    pub(super) fn check_ids(&self, needed: u64) -> Result<()> {
         match self.vocabulary {
             Some(known) if known < needed => {
-                let message = format!("the model knows {known} tokens, the data have {needed}");
-                Err(Diagnostic::error(codes::TEXT, message).help(format!("compile with `--set vocab={needed}`")))
+                let message = format!("the model knows {known} token ids, the tokenizer of the data has {needed}");
+                let error = Diagnostic::error(codes::VOCABULARY, message).key("data.tokenizer");
+                Err(error.help(format!(
+                    "make the model know {needed} ids, as by `--set vocab={needed}`, or name a tokenizer with fewer ids in `data.tokenizer`"
+                )))
             }
             _ => Ok(()),
         }
@@ -185,7 +195,7 @@ impl Feed {
             true => format!("the {what} are repeated until there are {batch}, a whole batch: some count twice"),
             false => format!("the last {what} are left out: they are less than a batch of {batch}"),
         };
-        let warning = Diagnostic::warning(codes::DATA, message);
+        let warning = Diagnostic::warning(codes::MEASURED, message);
         match rows.width {
             0 => warning.help("compile with a `batch` that divides how many there are, to measure on each of them once"),
             _ => warning.help(

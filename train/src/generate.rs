@@ -49,7 +49,7 @@ impl Request {
         let is_known = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < vocabulary);
         if let Some((place, id)) = self.prompt.iter().enumerate().find(|(_, id)| !is_known(id)) {
             let message = format!("token {place} of the prompt is {id}, the model knows 0 to {}", vocabulary - 1);
-            let error = Diagnostic::error(codes::TEXT, message);
+            let error = Diagnostic::error(codes::VOCABULARY, message);
             return Err(error.help("use the tokenizer that the model was trained with"));
         }
         if self.prompt.is_empty() {
@@ -57,7 +57,7 @@ impl Request {
             return Err(error.help("give at least one to go on from"));
         }
         if self.choices(vocabulary).next().is_none() {
-            let error = Diagnostic::error(codes::TEXT, "no token that the model predicts may be chosen");
+            let error = Diagnostic::error(codes::VOCABULARY, "no token that the model predicts may be chosen");
             return Err(error.help("use the tokenizer that the model was trained with"));
         }
         Ok(())

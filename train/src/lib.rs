@@ -66,7 +66,7 @@ pub use observer::{Observer, Silent};
 pub use options::{Draw, Page, Start, TrainOptions};
 pub use passing::may_pass;
 pub use peers::{Line, PeerOptions, Peers};
-pub use programs::{Evaluation, Programs, check_data};
+pub use programs::{Evaluation, Programs, check_data, check_tokenizer};
 pub use recipe_data::{RecipeData, measured_data};
 pub use record::Record;
 pub use rollback::Rollback;

@@ -84,7 +84,7 @@ impl Metrics {
     pub(super) fn counted(&self) -> Result<u64> {
         match self.get("count") {
             Some(0.0) => {
-                let error = Diagnostic::error(codes::DATA, "the loss counts nothing in the held-out data");
+                let error = Diagnostic::error(codes::MEASURED, "the loss counts nothing in the held-out data");
                 Err(error.help("give data with labels: those that are -100 do not count"))
             }
             count => Ok(count.unwrap_or(f64::NAN) as u64),

@@ -1,12 +1,13 @@
 //! What runs of one bundle share.
 
 use super::feed::Feed;
-use super::{DeviceBatch, TrainStep};
+use super::{DeviceBatch, RecipeData, TrainStep};
 use crate::execute::KernelChoice;
 use halite_bundle::Bundle;
 use halite_data::{Data, HeldOut};
 use halite_runtime::Executor;
 use halite_support::{Diagnostics, Result};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The training step of a bundle, compiled, and what it is evaluated on.
@@ -73,6 +74,22 @@ fn evaluation(
         Ok(())
     })?);
     Ok(Evaluation { name, batches })
+}
+
+/// Checks that the model of a bundle knows the ids of the tokenizer that its recipe names, as far as that can be read here. It opens no data.
+///
+/// # Errors
+/// When the model knows fewer ids, or cannot be trained on such data at all.
+pub fn check_tokenizer(bundle: &Bundle) -> Result<()> {
+    let Some(table) = &bundle.manifest.recipe.data else { return Ok(()) };
+    let Ok(feed) = Feed::of_batch(bundle) else { return Ok(()) };
+    if RecipeData::new(bundle, table.clone(), ".")?.train_config().has_examples()? {
+        return Ok(());
+    }
+    match halite_data::open_tokenizer(&table.tokenizer, Path::new(".")) {
+        Ok(tokenizer) => feed.check_ids(tokenizer.vocabulary()),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Checks that a bundle can be trained on data. [`train`](super::train) does so too; this needs no executor.

@@ -79,10 +79,20 @@ impl RecipeData {
     /// # Errors
     /// When one cannot be opened.
     pub fn held_out(&self, takes: &Takes) -> Result<Vec<HeldOut>> {
-        let open = |(source, config): (&DataSource, DataConfig)| {
-            Ok(HeldOut { name: source.name.clone(), data: Box::new(self.open_one(&config, takes, 0)?) })
+        let open = |(number, (source, config)): (usize, (&DataSource, DataConfig))| {
+            let opened = self.open_one(&config, takes, 0).map_err(|error| of_held_out(error, number))?;
+            Ok(HeldOut { name: source.name.clone(), data: Box::new(opened) })
         };
-        self.table.held_out.iter().zip(self.held_out_configs()).map(open).collect()
+        self.table.held_out.iter().zip(self.held_out_configs()).enumerate().map(open).collect()
+    }
+}
+
+/// An error of the only source of a data set, as one of the held-out data set at this position.
+fn of_held_out(error: Diagnostic, number: usize) -> Diagnostic {
+    let key = error.recipe_key().and_then(|key| key.strip_prefix("data.sources.0"));
+    match key.map(|rest| format!("data.held_out.{number}{rest}")) {
+        Some(key) => error.key(key),
+        None => error,
     }
 }
 

@@ -313,7 +313,7 @@ fn vocabularies_below_bytes_are_refused() {
     bundle.manifest.model.config.insert("vocab".into(), halite_recipe::ConfigValue::Int(100));
     let files = RunFiles::new("/none/never");
     let error = train(HAND.shared(), &bundle, &numbers(), &options(1), &files, &mut Silent).unwrap_err();
-    assert_eq!(error[0].message(), "the model knows 100 tokens, the data have 256");
+    assert_eq!(error[0].message(), "the model knows 100 token ids, the tokenizer of the data has 256");
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn numbers_out_of_range_are_refused_where_that_is_asked_for() {
     assert_eq!(step.completed(), 1);
     let files = RunFiles::new("/none/never");
     let error = train(HAND.shared(), &bundle, &numbers(), &options(1), &files, &mut Silent).unwrap_err();
-    assert_eq!(error[0].message(), "the model knows 5 tokens, the data have 256");
+    assert_eq!(error[0].message(), "the model knows 5 token ids, the tokenizer of the data has 256");
 }
 
 fn tokens() -> HostTensor {

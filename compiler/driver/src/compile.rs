@@ -9,8 +9,10 @@ pub(crate) mod ranges;
 mod replicas;
 mod resident;
 mod role;
+mod vocabulary;
 
 use crate::dump::{DumpFilter, Dumper};
+use crate::libraries::known_libraries;
 use crate::roles::{Returned, Role};
 use crate::session::{Session, float};
 use crate::source::{Model, Source, size};
@@ -35,6 +37,7 @@ use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
 use tracing::Span;
+pub use vocabulary::KnownIds;
 
 /// How to compile.
 #[derive(Clone, Debug)]
@@ -178,6 +181,10 @@ impl Session {
         let roles = step_roles(&options.roles, &source.recipe, target).map_err(fault)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, &roles).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
+        let vocabulary = match pipelines.first() {
+            Some((role, _)) => vocabulary::check(&elaborated.module, role, &self.registry, source)?,
+            None => Diagnostics::new(),
+        };
         let made = elaborated.module.clone();
         let prepared = self.prepare(made, (&source.recipe, Some(source)), &shared, options).map_err(fault)?;
         let (shared, sources) = (&prepared, &*source.model.sources(&self.sources));
@@ -222,6 +229,7 @@ impl Session {
         }
         check_cancelled()?;
         let mut compiled = assemble(elaborated, source, target, prepared, packed).map_err(fault)?;
+        compiled.warnings.extend(vocabulary);
         compiled.warnings.extend(found);
         if let Some(filter) = &options.dumps {
             filter.check(&compiled.reports)?;
@@ -254,6 +262,7 @@ impl Session {
         let options = halite_lang::Options {
             float: float(&source.recipe.precision),
             overrides: overrides(source, &self.vocabulary, self.data_ranks(source)?),
+            libraries: known_libraries(),
         };
         let mut elaborated = match &source.model {
             Model::Text(text) => {
@@ -365,7 +374,7 @@ fn overrides(source: &Source, vocabulary: &Vocabulary, data: usize) -> Vec<Overr
             key: key.clone(),
             value: value.clone(),
             span: places.get(&format!("model.config.{key}")),
-            hint: halite_recipe::hint(key, vocabulary),
+            hint: halite_recipe::hint(key, vocabulary, Some(&recipe.optimizer.rule.name)).map(|hint| hint.help),
         })
         .collect();
     // A model is that of all ranks, of each of which the recipe states the batch.

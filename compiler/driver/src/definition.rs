@@ -36,7 +36,10 @@ impl Definition {
             return Self::read(&folder.join(name), place, sources);
         }
         let known: Vec<&str> = halite_models::models().iter().map(|(name, _)| *name).collect();
-        let help = format!("{} (a path to a model ends in `.hal` or `.json`)", suggestion(name, &known));
+        let help = match name.split_once('/') {
+            Some((_, model)) => of_hub(model),
+            None => format!("{} (a path to a model ends in `.hal` or `.json`)", suggestion(name, &known)),
+        };
         let error = Diagnostic::error(codes::INPUT, format!("there is no built-in model `{name}`"));
         Err(error.or_at(place, "unknown model").help(help).into())
     }
@@ -76,6 +79,13 @@ impl Definition {
         config.sort_keys();
         imported.positions
     }
+}
+
+/// What to do with the name of a checkpoint that others publish.
+pub(crate) fn of_hub(model: &str) -> String {
+    format!(
+        "nothing is downloaded: if it is a checkpoint of Hugging Face, fetch it and give the path of its `{model}/config.json`"
+    )
 }
 
 /// The text of a built-in model.

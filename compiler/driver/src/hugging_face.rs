@@ -54,15 +54,18 @@ pub(crate) struct Imported {
 pub(crate) struct Positions {
     count: i64,
     span: Span,
+    /// Whether the file says so, rather than leave it to the default of Transformers.
+    is_stated: bool,
 }
 
 impl Positions {
     /// What deserves a look when the model is compiled for sequences of this length.
     pub(crate) fn warning(self, seq: usize) -> Option<Diagnostic> {
-        let Self { count, span } = self;
+        let Self { count, span, is_stated } = self;
+        let label = if is_stated { "stated here" } else { "not stated here: Transformers takes it to be so" };
         let message = || format!("`seq` is {seq}, but the checkpoint is made for at most {count} positions");
         usize::try_from(count).is_ok_and(|count| count < seq).then(|| {
-            let warning = Diagnostic::warning(codes::HUGGING_FACE, message()).at(span, "stated here");
+            let warning = Diagnostic::warning(codes::HUGGING_FACE, message()).at(span, label);
             warning.help(format!("set `seq` to at most {count}, or expect to train the model on longer sequences"))
         })
     }

@@ -119,6 +119,7 @@ pub mod pipelines;
 pub mod roles;
 mod session;
 pub mod source;
+mod unread;
 pub mod verify;
 
 /// Models in the model language and in Rust, and the core of builders in other languages.

@@ -1,12 +1,13 @@
 //! The texts that the text of a model uses: libraries that are built in, and files below the folder of the model.
 
-use halite_lang::{LibraryName, LibraryRef, Texts};
+use halite_lang::reference::function_docs;
+use halite_lang::{KnownLibrary, LibraryName, LibraryRef, Texts};
 use halite_support::files;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceFile, SourceMap, codes};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 type Result<T, E = Diagnostic> = std::result::Result<T, E>;
 
@@ -129,6 +130,17 @@ fn require_below(folder: &Path, place: &Path, used: &LibraryRef) -> Result<()> {
     let message = format!("`{}` is a link that leads out of the folder of the model", place.display());
     let error = Diagnostic::error(codes::LIBRARY, message).at(used.span, "used here");
     Err(error.help("put the file there itself"))
+}
+
+/// The built-in libraries with their functions.
+pub(crate) fn known_libraries() -> Vec<KnownLibrary> {
+    static KNOWN: LazyLock<Vec<KnownLibrary>> = LazyLock::new(|| {
+        let functions = |text| function_docs(text).into_iter().map(|function| function.name.to_owned()).collect();
+        let library =
+            |(name, text): &halite_models::Entry| KnownLibrary { name: (*name).to_owned(), functions: functions(text) };
+        halite_models::libraries().iter().map(library).collect()
+    });
+    KNOWN.clone()
 }
 
 fn unknown(name: &str, used: &LibraryRef) -> Diagnostic {

@@ -1,8 +1,9 @@
 //! What is compiled: a recipe and a model, from a preset, from files, or made in Rust.
 
-use crate::definition::Definition;
+use crate::definition::{Definition, of_hub};
 use crate::hugging_face::Positions;
 use crate::libraries::registered;
+use crate::unread;
 use halite_lang::Elaborated;
 use halite_recipe::{ConfigValue, Places, Recipe};
 use halite_support::files::{self, stem};
@@ -226,7 +227,10 @@ fn from_recipe(
     changes: Changes<'_>,
     sources: &mut SourceMap,
 ) -> Result<Source, Diagnostics> {
-    let (recipe, places) = changes.load(file, sources)?;
+    let loaded = changes.load(file, sources);
+    let (recipe, places) = loaded.map_err(|mistakes| {
+        unread::with_settings(mistakes, (file, folder), changes.overrides, changes.vocabulary, sources)
+    })?;
     let definition = Definition::named(&recipe.model.name, places.get("model.name"), folder, sources)?;
     Ok(defined(name, (recipe, places), file, definition))
 }
@@ -339,7 +343,10 @@ fn unknown_input(input: &str) -> Diagnostic {
         codes::INPUT,
         format!("`{input}` is no preset, no built-in model, and no path to a `.toml`, `.hal` or `.json` file"),
     )
-    .help(suggestion(input, &known))
+    .help(match input.split_once('/') {
+        Some((_, model)) if !model.contains(['/', '.']) => of_hub(model),
+        _ => suggestion(input, &known),
+    })
 }
 
 /// The stem of a file, or the folder's name where all files are called `config.json`.

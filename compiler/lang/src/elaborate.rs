@@ -70,7 +70,7 @@ fn elaborate_parsed(
     options: &Options,
     registry: &Registry,
 ) -> Result<Elaborated, Diagnostics> {
-    let (programs, findings) = resolve(texts, registry);
+    let (programs, findings) = resolve(texts, &options.libraries, registry);
     let Some(Program { model, .. }) = programs.last() else {
         return Err(Diagnostic::bug("a model without a text").into());
     };
@@ -190,13 +190,19 @@ impl<'r, 'm> Elaborator<'r, 'm> {
         }
         let place = diagnostic.primary().map(|label| label.span);
         if place.is_none_or(|span| self.seen.insert((span, diagnostic.code().id))) {
-            let caller = self.calls.last().filter(|call| place.is_some_and(|span| span != **call));
-            self.errors.push(match caller {
-                Some(&call) => diagnostic.also(call, "called from here"),
-                None => diagnostic,
-            });
+            let callers = self.callers(place);
+            self.errors.push(callers.into_iter().fold(diagnostic, |error, call| error.also(call, "called from here")));
         }
         Reported
+    }
+
+    /// The call that ran what stands at a place and, where that call stands in a library, the one in the model that led there.
+    fn callers(&self, place: Option<Span>) -> Vec<Span> {
+        let home = self.model().model.name.span.file;
+        let nearest = self.calls.last().copied().filter(|call| place.is_some_and(|span| span != *call));
+        let of_model = self.calls.iter().rev().copied().find(|call| call.file == home);
+        let of_model = of_model.filter(|_| nearest.is_some_and(|nearest| nearest.file != home));
+        nearest.into_iter().chain(of_model).collect()
     }
 
     fn error(&mut self, code: Code, message: impl Into<String>, span: Span, label: impl Into<String>) -> Reported {

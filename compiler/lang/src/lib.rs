@@ -76,5 +76,5 @@ mod type_word;
 
 pub use ast::{LibraryName, LibraryRef};
 pub use elaborate::{Elaborated, elaborate, elaborate_texts};
-pub use options::{Options, Override};
+pub use options::{KnownLibrary, Options, Override};
 pub use texts::Texts;

@@ -24,6 +24,15 @@ impl Override {
     }
 }
 
+/// A library that a model may use: its name and its functions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KnownLibrary {
+    /// As a `use` names it.
+    pub name: String,
+    /// The names of its functions.
+    pub functions: Vec<String>,
+}
+
 /// How a model is elaborated.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
@@ -32,11 +41,13 @@ pub struct Options {
     pub float: DType,
     /// Replacements of configuration defaults; of two for one key the later wins.
     pub overrides: Vec<Override>,
+    /// The libraries at hand, for what to say where a model calls a function that it does not list.
+    pub libraries: Vec<KnownLibrary>,
 }
 
 impl Default for Options {
-    /// `f32` and no overrides.
+    /// `f32`, no overrides and no libraries.
     fn default() -> Self {
-        Self { float: DType::F32, overrides: Vec::new() }
+        Self { float: DType::F32, overrides: Vec::new(), libraries: Vec::new() }
     }
 }

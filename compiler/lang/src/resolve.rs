@@ -1,13 +1,16 @@
 //! What can be checked without values: names, signatures, recursion, use.
 
 mod library;
+mod listing;
 mod recursion;
+mod signature;
 mod walk;
 
 pub(crate) use walk::misfits;
 
 use crate::ast::{Binding, Function, Ident, Item, Model};
 use crate::ops;
+use crate::options::KnownLibrary;
 use halite_ir::Registry;
 use halite_support::{Code, Diagnostic, Diagnostics, Name, Span, codes};
 use indexmap::{IndexMap, IndexSet};
@@ -67,15 +70,19 @@ impl<'m> Program<'m> {
     }
 }
 
-/// Checks the texts of a model, each with where those stand that it uses, which is before it. Programs are as whole as the errors
+/// Checks the texts of a model, each with where those stand that it uses, which is before it. `known` are libraries that it may use. Programs are as whole as the errors
 /// allow.
-pub(crate) fn resolve<'m>(texts: &'m [(Model, &[usize])], registry: &Registry) -> (Vec<Program<'m>>, Findings) {
+pub(crate) fn resolve<'m>(
+    texts: &'m [(Model, &[usize])],
+    known: &[KnownLibrary],
+    registry: &Registry,
+) -> (Vec<Program<'m>>, Findings) {
     let mut findings = Findings::default();
     let mut programs: Vec<Program<'m>> = Vec::with_capacity(texts.len());
     for (model, uses) in texts {
         let mut program = Program::new(model, programs.len());
         library::list(&mut program, uses, &programs, &mut findings);
-        resolve_one(&mut program, registry, &mut findings);
+        resolve_one(&mut program, known, registry, &mut findings);
         programs.push(program);
     }
     if let Some(model) = programs.last().map(|program| program.model).filter(|model| model.is_library) {
@@ -84,9 +91,9 @@ pub(crate) fn resolve<'m>(texts: &'m [(Model, &[usize])], registry: &Registry) -
     (programs, findings)
 }
 
-fn resolve_one(program: &mut Program<'_>, registry: &Registry, findings: &mut Findings) {
+fn resolve_one(program: &mut Program<'_>, known: &[KnownLibrary], registry: &Registry, findings: &mut Findings) {
     collect(program, registry, findings);
-    let used = walk::walk(program, registry, findings);
+    let used = walk::walk(program, known, registry, findings);
     let recursive = recursion::check(program, &used.calls, findings);
     report_unused(program, &used, findings);
     let Used { refused, values, .. } = used;

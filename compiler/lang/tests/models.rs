@@ -10,7 +10,8 @@ use halite_tensor::{DType, HostTensor, Init};
 fn build(name: &str, overrides: &[(&str, i64)], float: DType) -> Elaborated {
     let text = halite_models::model(name).expect("a built-in model");
     let overrides = overrides.iter().map(|(key, value)| Override::new(*key, ConfigValue::Int(*value))).collect();
-    let built = elaborate_with(name, text, &[], &Options { float, overrides }, &mut SourceMap::new());
+    let built =
+        elaborate_with(name, text, &[], &Options { float, overrides, ..Options::default() }, &mut SourceMap::new());
     let built = built.expect("a correct model");
     assert!(built.warnings.is_empty(), "{:?}", built.warnings);
     built

@@ -59,5 +59,5 @@ pub use schedule::Schedule;
 pub use schema::RECIPE_VERSION;
 pub use sizes::Sizes;
 pub use target::TargetName;
-pub use text::{hint, load, load_over, other_names};
+pub use text::{Hint, hint, load, load_over, model_of, other_names};
 pub use visible::check_visible;

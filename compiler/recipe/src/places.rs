@@ -11,6 +11,8 @@ pub struct Places {
     pub(crate) texts: Vec<FileId>,
     /// Keys that the texts state by old names: the old one, the new one and what it was read as.
     pub(crate) renamed: Vec<(&'static str, &'static str, String)>,
+    /// What is to be told where one update rule took the place of another.
+    pub(crate) replaced: Option<Diagnostic>,
 }
 
 impl Places {
@@ -43,9 +45,10 @@ impl Places {
         &self.texts
     }
 
-    /// A warning for each key that is stated by an old name.
-    pub fn renamed(&self) -> impl Iterator<Item = Diagnostic> + '_ {
-        self.renamed.iter().filter_map(|(old, new, value)| {
+    /// What is to be told of how the texts were read: a warning for each key that is stated by an old name, and what is lost where an
+    /// override chose another update rule than the recipe.
+    pub fn told(&self) -> impl Iterator<Item = Diagnostic> + '_ {
+        let renamed = self.renamed.iter().filter_map(|(old, new, value)| {
             let message = format!("the key `{old}` is called `{new}` now");
             let warning = Diagnostic::warning(codes::RECIPE_KEY, message);
             Some(
@@ -53,7 +56,8 @@ impl Places {
                     .at(self.get(new)?, format!("read as `{new} = {value}`"))
                     .help(format!("write `{new} = {value}`")),
             )
-        })
+        });
+        renamed.chain(self.replaced.clone())
     }
 
     /// The mistakes in these texts, in their order, if there are any.

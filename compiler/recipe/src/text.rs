@@ -5,15 +5,20 @@
 
 mod check;
 mod elsewhere;
+mod hint;
 mod layer;
+mod model;
 mod nesting;
 mod overrides;
 mod renamed;
+mod replaced;
 mod tree;
 
-pub use elsewhere::{hint, other_names};
+pub use elsewhere::other_names;
+pub use hint::{Hint, hint};
+pub use model::model_of;
 
-use crate::{Extension, Places, Recipe, Schedule, extension, rules};
+use crate::{Extension, Optimizer, Places, Recipe, Schedule, extension, rules};
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap};
 
 /// The recipe in `file` with overrides `key=value` applied.
@@ -48,23 +53,25 @@ pub fn load_over(
     let keys = extension::keys(extension, None);
     let mut root = tree::parse(file, sources.known(file)?.text())?;
     let mut places = Places { texts: [file].into_iter().chain(layer).collect(), ..Places::default() };
-    let mut mistakes = Diagnostics::new();
+    let (mut replaced, mut mistakes) = (Vec::new(), Diagnostics::new());
     if let Some(layer) = layer {
-        layer::lay(&mut root, tree::parse(layer, sources.known(layer)?.text())?, &keys, &mut mistakes);
+        let above = tree::parse(layer, sources.known(layer)?.text())?;
+        layer::lay(&mut root, above, &keys, &mut replaced, &mut mistakes);
     }
     for text in overrides {
         let file = sources.add(format!("--set {text}"), text);
         places.texts.push(file);
-        mistakes.extend(overrides::apply(&mut root, file, text, &keys).err());
+        mistakes.extend(overrides::apply(&mut root, file, text, &keys, &mut replaced).err());
     }
     renamed::rename(&mut root, &mut places);
     let keys = extension::keys(extension, Some(shape(&root)));
-    check::check(&root, &keys, &extension.targets(), &mut mistakes);
+    check::check(&root, &keys, &extension.targets(), rule(&root), &mut mistakes);
     places.refuse(mistakes)?;
     let unexpected = |error: toml::de::Error| Diagnostic::bug(format!("the recipe's schema: {}", error.message()));
     let mut recipe: Recipe = root.to_toml().try_into().map_err(unexpected)?;
     extension::fill(&mut recipe, extension);
     root.places("", &mut places.entries);
+    places.replaced = replaced::note(&replaced, &root, &recipe.optimizer);
     places.refuse(rules::check(&recipe, &places, extension))?;
     Ok((recipe, places))
 }
@@ -73,6 +80,12 @@ pub fn load_over(
 fn shape(root: &tree::Node) -> &str {
     let shape = root.entry("schedule").and_then(|schedule| schedule.entry("shape")).map(|shape| &shape.value);
     if let Some(tree::Value::Text(shape)) = shape { shape } else { Schedule::COSINE }
+}
+
+/// The update rule that a tree states.
+fn rule(root: &tree::Node) -> Option<&str> {
+    let tree::Value::Table(optimizer) = &root.entry("optimizer")?.value else { return None };
+    optimizer.keys().map(String::as_str).find(|name| !Optimizer::is_own_key(name))
 }
 
 /// The path of a key in the table at `path`.
@@ -393,7 +406,7 @@ mod tests {
         let file = sources.add("r.toml", format!("{MINIMAL}[parallel]\nzero1 = true\n"));
         let (recipe, places) = load(file, &[], &Known, &mut sources).unwrap();
         assert_eq!(recipe.parallel.unwrap().zero, 1);
-        let notes: Vec<Diagnostic> = places.renamed().collect();
+        let notes: Vec<Diagnostic> = places.told().collect();
         let [note] = &notes[..] else { panic!("{notes:?}") };
         assert_eq!(note.message(), "the key `parallel.zero1` is called `parallel.zero` now");
         assert_eq!(sources.snippet(note.primary().unwrap().span), "zero1 = true");

@@ -24,6 +24,10 @@ pub struct Style {
 
 /// Columns of the lines of a text where there is no terminal.
 pub const EXCERPT: usize = 120;
+/// Columns of a line in another text than the main one.
+const FAR: usize = 100;
+/// The most bytes of such a line that are looked at.
+const LINE: usize = 4096;
 /// The most places that are shown of one diagnostic.
 const PLACES: usize = 16;
 
@@ -96,9 +100,27 @@ impl<'a> View<'a> {
     }
 }
 
+/// The line in which a span begins, with single spaces.
+fn line_of(span: Span, sources: &SourceMap) -> Option<String> {
+    let file = sources.file(span.file)?;
+    let start = file.line_start(file.position(span.start as usize).line)?;
+    // Of a line without end no more than this is looked at.
+    let most = file.text().len().min(start + LINE);
+    let most = (start..=most).rev().find(|at| file.text().is_char_boundary(*at)).unwrap_or(start);
+    let line = file.text()[start..most].lines().next()?;
+    Some(line.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|line| !line.is_empty())
+}
+
+/// A label that stands in another text than the main one: where it is, and the line there.
 fn far(label: &Label, sources: &SourceMap) -> String {
     match point(label.span, sources) {
-        Some(Point { file, line, column }) => format!("{} at {file}:{line}:{column}", label.text),
+        Some(Point { file, line, column }) => {
+            let at = format!("{} at {file}:{line}:{column}", label.text);
+            match line_of(label.span, sources) {
+                Some(line) => format!("{at}: {}", shortened(&line, FAR)),
+                None => at,
+            }
+        }
         None => format!("{}, in a text that is not at hand", if label.text.is_empty() { "here" } else { &label.text }),
     }
 }
@@ -120,6 +142,7 @@ impl std::error::Error for View<'_> {}
 impl miette::Diagnostic for View<'_> {
     fn severity(&self) -> Option<miette::Severity> {
         Some(match self.diagnostic.severity() {
+            Severity::Note => miette::Severity::Advice,
             Severity::Warning => miette::Severity::Warning,
             Severity::Error | Severity::Bug => miette::Severity::Error,
         })

@@ -95,23 +95,23 @@ codes! {
         => "replace the recursion by a `for` loop";
     REQUIREMENT = "E0305": "A `require` of the model does not hold for this configuration."
         => "choose values for which it holds";
-    CONFIG_VALUE = "E0306": "A value set for a model's configuration has an unknown key or the wrong kind."
+    CONFIG_VALUE = "E0306": "A value set for a model's configuration has an unknown key or the wrong kind, is one for which the model has no case, or is lost in the element type in which it is computed: an `eps` that is 0 in `f16`."
         => "correct the key or its value";
     KIND = "E0307": "A model uses one kind of value where another is needed, e.g. a tensor as a dimension."
         => "use a value of the kind that is expected";
     ARITHMETIC = "E0308": "Arithmetic on numbers of a model has no exact result: a division of whole numbers with a remainder, or an overflow."
         => "choose numbers for which the result is exact";
-    CONTRACT = "E0309": "A model does not keep the contract of `main`: typed batch arguments, results `(loss_sum, count)`."
+    CONTRACT = "E0309": "A model does not keep the contract of `main`: typed batch arguments, results `(loss_sum, count)`, parameters for a training step, an `output` for modules that return what the model shows."
         => "write `fn main(tokens: s32[batch, seq + 1])` that returns `loss, count`";
-    LIMIT = "E0310": "A model or a module nests too deeply, unrolls or inlines too far, or makes a tensor too large."
+    LIMIT = "E0310": "A model, a module or a recipe nests too deeply, unrolls or inlines too far, or makes a tensor too large."
         => "make the model smaller, or split the expression into named parts";
     ABSENT = "E0311": "A model uses an argument of `main` where the configuration says that it is not there."
         => "use it only in the branch of an `if` that is chosen where it is there";
     LIBRARY = "E0312": "A `use` names a library that is not there, is none, or lacks a function; or a library holds what only a model has."
         => "name a library and a function of it; leave `config` and `main` to the model";
 
-    INPUT = "E0401": "The input of a command is neither a preset, a recipe, a model file nor a bundle."
-        => "name a preset, a recipe (`.toml`), a model (`.hal`) or a bundle";
+    INPUT = "E0401": "The input of a command is not one that it takes: neither a preset, a recipe, a model file, a bundle nor a run, or HLO that lacks what the command looks for."
+        => "name a preset, a recipe (`.toml`), a model (`.hal`), a bundle or a run, as the command takes it";
     RECIPE_SYNTAX = "E0402": "The recipe is not TOML."
         => "write the recipe in TOML: `key = value`, one on each line";
     RECIPE_KEY = "E0403": "A key of the recipe is unknown, missing, given twice, or has another name now."
@@ -120,11 +120,11 @@ codes! {
         => "write a value of the kind that is expected";
     RECIPE_RANGE = "E0405": "A value of the recipe is outside its range."
         => "choose a value in the range";
-    OVERRIDE = "E0406": "An override is not of the form `key=value`."
+    OVERRIDE = "E0406": "An override is not of the form `key=value`, leads through a value that has no keys, or is for a bundle that is compiled already."
         => "write `--set key=value`";
-    USAGE = "E0407": "The command line does not follow the usage of the command."
+    USAGE = "E0407": "The command line does not follow the usage of the command, or leaves out what the command needs."
         => "see `halite help`";
-    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that it must not set: one that changes element types or rounding without the program saying so, one that the launcher sets, one that decides what code processes run, or an unknown one."
+    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that it must not set: one that changes element types or rounding without the program saying so, one that the launcher sets, one that decides what code processes run, or an unknown one. Or the environment of a process is not the one that its bundle needs."
         => "remove it, and state the precision in `[precision]`; an unknown variable that is meant so goes to `neuron.allow_environment`";
     RECIPE_CLASH = "E0409": "Two values of the recipe do not go together, or one has no effect beside the other."
         => "change one of the two, or remove it";
@@ -132,26 +132,26 @@ codes! {
         => "set `neuron.compiler` to a version that is known, or correct the tables of targets";
     FLAG = "E0411": "A flag of the recipe is not one that `neuronx-cc` takes, or not with this value, for this target or in this version."
         => "remove the flag, or give it a value that it takes";
-    HUGGING_FACE = "E0412": "A `config.json` is not one that a built-in model computes: an unknown key, a missing one, or a value for which there is no model."
+    HUGGING_FACE = "E0412": "A `config.json` is not one that a built-in model computes: an unknown key, a missing one, or a value for which there is no model. Or what is asked for does not fit the checkpoint, or has no form in Transformers: sequences longer than its positions, a model that is not built in, a tokenizer that is none of Hugging Face."
         => "give the `config.json` of a family that Halite has, or write the model as a `.hal` file";
     NOT_SUPPORTED = "E0413": "The recipe asks for something that is known and that Halite does not do."
         => "remove it, or use the nearest thing that there is";
 
-    FILE = "E0501": "A file or folder cannot be read or written."
+    FILE = "E0501": "A file or folder cannot be read, written or used: it is missing, is there already, or does not hold what it should."
         => "check the path, its permissions and the space on the disk";
-    BUNDLE = "E0502": "A folder is not a bundle, or its manifest does not follow the schema."
+    BUNDLE = "E0502": "A folder is not a bundle, or its manifest does not follow the schema, contradicts itself, or names what the folder lacks."
         => "compile the bundle again";
     CHECKSUM = "E0503": "A file of a bundle is not the one that the manifest describes. Compile the bundle again."
         => "compile the bundle again";
     TENSOR_FILE = "E0504": "A file is not in the safetensors format, or holds an element type that no program takes."
         => "write the file again in the safetensors format";
-    TENSORS = "E0505": "The tensors of a file do not fit the program: names, element types or shapes."
+    TENSORS = "E0505": "The tensors of a file, a state or a batch do not fit the program: names, element types, shapes or values."
         => "give tensors as the manifest states them";
     OUTPUT = "E0506": "The output would replace something that Halite did not write."
         => "choose another place, or remove what is there";
-    TEXT = "E0507": "The training text cannot be used: there is none, or too little for one sequence."
+    TEXT = "E0507": "A text cannot be used: a file or a data set holds none, or too little for one sequence, or a prompt is empty."
         => "give more text";
-    MODULE = "E0508": "A bundle has no module of this name, or the module lacks a port that the command needs."
+    MODULE = "E0508": "A bundle has no module of this name, or the module does not take or give what the command needs, such as sequences of tokens or logits."
         => "choose a module of the bundle, or compile it again";
     OTHER_TARGET = "E0509": "The bundle or recipe is for another target than the command needs."
         => "compile it with `--target`";
@@ -159,18 +159,24 @@ codes! {
         => "give the run what it had, or say `--allow-changes`";
     OTHER_LAYOUT = "E0516": "A state is resumed on another layout over ranks than the one that it was saved on. The run goes on as it would have, but for the order in which ranks add."
         => "nothing, if that was meant; otherwise give `parallel` what it had";
-    CHECKPOINT = "E0517": "A checkpoint is not whole: a file of it is missing, short or damaged, or it was never finished."
+    CHECKPOINT = "E0517": "There is no checkpoint where one is named, or it is not whole: a file of it is missing, short or damaged, or it was never finished."
         => "resume from another checkpoint of the run";
     RUN_LOCKED = "E0518": "Another run works in the folder. The message names its process."
         => "wait for its end, or choose another folder with `-o`";
     RUN_KEPT = "E0519": "The folder holds checkpoints that the run would replace."
         => "go on from the newest one, or choose another folder with `-o`";
-    DATA = "E0520": "Training data is not what its configuration says: a file is damaged, a line is no document, or a token is unknown to the tokenizer."
+    DATA = "E0520": "Data are not what their configuration says: a file is damaged or of another form, a line is no document, or a token id is unknown to the tokenizer."
         => "mend the data, or say `on_error = \"skip\"` to leave out what cannot be read";
+    VOCABULARY = "E0521": "Token ids and a model do not fit: a tokenizer, data or a prompt has ids beyond those that the model knows, or the model predicts fewer ids than it reads."
+        => "set the model's `vocab` to at least as many ids as the tokenizer has, or use the tokenizer that the model was trained with";
+    TOKENIZER = "E0522": "A tokenizer cannot be used, or it is not known which of its tokens begin and end documents."
+        => "give a `tokenizer.json` of Hugging Face or `bytes`, and name the token that ends documents with `data.eos`";
+    MEASURED = "E0523": "Held-out data cannot be measured as they are: they do not fill whole batches, or the loss counts nothing in them."
+        => "compile with a `batch` that divides how many rows there are, or hold out more";
 
     PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs."
         => "correct the list of passes";
-    PATTERN = "E0602": "A pattern of the recipe matches nothing, so it would silently do nothing."
+    PATTERN = "E0602": "A pattern, a permission or a filter matches nothing, so it would silently do nothing."
         => "correct the pattern, or remove it";
     REALIZATION = "E0603": "The target cannot round as the recipe asks."
         => "set `precision.sr.by = \"dither\"`, or keep the site in `f32`";
@@ -197,9 +203,9 @@ codes! {
         => "compile the bundle again with this version of Halite; if that does not help, please report it";
     RUNTIME_INPUT = "E0706": "The inputs of a call do not fit the program: number, type, shape, device or owner."
         => "give inputs as the program states them";
-    RUNTIME_EXECUTE = "E0707": "A call, a transfer or the set-up of devices failed at run time."
+    RUNTIME_EXECUTE = "E0707": "A call, a transfer or the set-up of devices failed at run time, or there was no memory for a tensor."
         => "check the memory and the devices of this machine";
-    DIVERGED = "E0708": "The loss of a training run, or the norm of its gradient, is no finite number any more. Lower the learning rate, clip the gradients, or widen what `halite check` warns of."
+    DIVERGED = "E0708": "The loss of a model, the norm of its gradient, or what it predicts is no finite number (any more). In training, lower the learning rate, clip the gradients, or widen what `halite check` warns of."
         => "lower the learning rate or clip the gradients";
     COMPILER_MISSING = "E0709": "No `neuronx-cc` was found to compile with. It comes from the package repository of AWS Neuron; no Neuron device is needed."
         => "install it with pip from the package repository of AWS Neuron (`neuronx-cc`), name it with `--neuronx-cc`, or show the commands with `--dry-run`";
@@ -249,7 +255,7 @@ codes! {
         => "mask what lies after each position, e.g. with `causal_attention`, shift nothing to the left, and compare logits with the next token; a model that reads in both directions, as an encoder does, says `causal = false`";
     GRADIENT_UNSCALED = "E0809": "Gradients are computed in `f16` of a loss that is not scaled, so that small ones are 0."
         => "remove `loss_scale = 1`, or compute in `bf16`";
-    RESIDUAL_INIT = "E0811": "The weights that residual branches end in start so large that the residual stream grows with depth."
+    RESIDUAL_INIT = "E0811": "The weights that residual branches end in start so large that the residual stream grows with depth, or the scale of the stream cannot be followed."
         => "divide their standard deviation by the root of the number of branches, or waive it with `check.waive = [\"residual-init\"]`";
     FROZEN = "E0812": "A weight has no gradient, so that training never changes it."
         => "use it on the way to the loss, or remove it";

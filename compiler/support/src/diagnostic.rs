@@ -10,6 +10,8 @@ pub type Result<T> = std::result::Result<T, Diagnostic>;
 /// How serious a diagnostic is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum Severity {
+    /// Worth knowing; nothing is wrong.
+    Note,
     /// Suspicious; nothing stops unless asked for.
     Warning,
     /// The input is wrong; nothing is produced.
@@ -19,9 +21,10 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word in front of a message: `warning`, `error`, `bug`.
+    /// The word in front of a message: `note`, `warning`, `error`, `bug`.
     pub fn word(self) -> &'static str {
         match self {
+            Severity::Note => "note",
             Severity::Warning => "warning",
             Severity::Error => "error",
             Severity::Bug => "bug",
@@ -87,6 +90,11 @@ impl Diagnostic {
     /// The input is wrong.
     pub fn error(code: Code, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, message.into())
+    }
+
+    /// The input was understood in a way that is worth knowing.
+    pub fn notice(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Note, message.into())
     }
 
     /// The input is suspicious.

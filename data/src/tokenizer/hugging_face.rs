@@ -22,7 +22,7 @@ impl HuggingFace {
         let bytes = files::read(path)?;
         let (tokenizer, last) = parse(&bytes).map_err(|why| {
             let message = format!("`{}` is not a tokenizer of Hugging Face: {why}", path.display());
-            Diagnostic::error(codes::DATA, message).help("give a `tokenizer.json`, or take `bytes`")
+            Diagnostic::error(codes::TOKENIZER, message).help("give a `tokenizer.json`, or take `bytes`")
         })?;
         let vocabulary = last.map_or(0, |last| u64::from(last) + 1);
         let identity = format!("tokenizer.json with SHA-256 {}", hex(&Sha256::digest(&bytes)));
@@ -105,5 +105,5 @@ impl Tokenizer for HuggingFace {
 /// What is said where a tokenizer cannot do its work.
 fn broken(why: String) -> Diagnostic {
     let message = format!("the tokenizer fails: {why}");
-    Diagnostic::error(codes::DATA, message).help("try the same text with the tokenizer alone, or take another")
+    Diagnostic::error(codes::TOKENIZER, message).help("try the same text with the tokenizer alone, or take another")
 }

@@ -10,7 +10,7 @@ pub(super) fn end(path: &Path) -> Result<Option<String>> {
         return Ok(None);
     }
     let fault = |why: String| {
-        let error = Diagnostic::error(codes::DATA, format!("`{}` {why}", path.display()));
+        let error = Diagnostic::error(codes::TOKENIZER, format!("`{}` {why}", path.display()));
         error.key("data.eos").help("mend the file, or name the token that ends documents: `data.eos = \"..\"`")
     };
     let bytes = files::read(path)?;

@@ -129,20 +129,23 @@ impl Lint<'_> {
         let (first, wanted) = weights[0];
         let (found, wanted) = (scale(&first).unwrap_or_default(), wanted);
         let message = format!(
-            "a residual branch, one of {count}, ends in weights of std {found:.2e}, where {wanted:.2e} keeps the scale"
+            "weights at the end of a residual branch, one of {count}, start with std {found:.2e}, and {wanted:.2e} would keep the scale of the stream"
         );
         let mut families: Vec<String> = weights.iter().map(|(last, _)| family(&self.name(last))).collect();
         families.dedup();
         let named: Vec<_> = families.iter().map(|family| format!("`{family}`")).collect();
         let mut finding = Diagnostic::warning(codes::RESIDUAL_INIT, message)
             .or_at(span, "added to the stream here")
-            .note(format!("it ends in {}", named.join(", ")));
+            .note(format!("the branch ends in {}", named.join(", ")));
         if let (Some(start), Some(end)) = (report.start, report.branches.last().and_then(|last| last.stream)) {
-            finding = finding.note(format!("the std of the stream goes from {start:.3} to {end:.3} at the first step"));
+            finding = finding.note(format!(
+                "the values of the stream have a standard deviation of {start:.3} before the first layer and of {end:.3} after the last, \
+                 at the first step"
+            ));
         }
-        finding.help(format!(
-            "divide the std of these weights by the root of the number of branches, which is {:.3}, or waive it with \
-             `check.waive = [\"residual-init\"]`",
+        finding.note("nothing was changed: training starts from the weights as the model states them").help(format!(
+            "start these weights smaller: divide their std by the root of the number of branches, {:.3}, as `out_std` of `attention` and \
+             `gated_mlp` does; or waive the finding with `check.waive = [\"residual-init\"]`",
             (count as f64).sqrt()
         ))
     }

@@ -68,6 +68,8 @@ examples! {
     "E0505" "tensors/missing";
     "E0506" "flags/output_is_a_file";
     "E0507" "flags/text_empty";
+    "E0521" "models/narrow_logits";
+    "E0522" "flags/eos_unknown";
     "E0508" "flags/update_twice";
     "E0509" "flags/env_of_cpu";
     "E0601" "flags/verify_unknown_pass";
@@ -97,6 +99,7 @@ pub(crate) const WITHOUT: &[(&str, &str)] = &[
     ("E0517", "it needs a checkpoint that was damaged"),
     ("E0518", "it needs another run that is at work"),
     ("E0519", "it needs a run that left checkpoints"),
+    ("E0523", "it needs a measurement on a device"),
     ("E0606", "it is said of whole programs for Neuron, beside much else"),
     ("E0607", "no pipeline of Halite does this"),
     ("E0690", "it needs a signal while the command works"),

@@ -14,7 +14,7 @@ pub(crate) fn refused(diagnostics: &[Diagnostic], sources: &SourceMap) -> Verdic
     if diagnostics.is_empty() {
         return Err("refused without a word".to_owned());
     }
-    if diagnostics.iter().all(|diagnostic| diagnostic.severity() == Severity::Warning) {
+    if diagnostics.iter().all(|diagnostic| diagnostic.severity() < Severity::Error) {
         return Err("refused with warnings alone".to_owned());
     }
     said(diagnostics, sources).map(|()| false)

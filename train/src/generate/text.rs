@@ -112,6 +112,6 @@ fn check_vocabulary(tokenizer: &dyn Tokenizer, known: usize) -> Result<()> {
         return Ok(());
     }
     let message = format!("the model knows {known} tokens, the tokenizer has {needed}");
-    let error = Diagnostic::error(codes::TEXT, message);
+    let error = Diagnostic::error(codes::VOCABULARY, message);
     Err(error.help(format!("give a model with `vocab` of at least {needed}")))
 }

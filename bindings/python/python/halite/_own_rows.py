@@ -49,7 +49,7 @@ class Rows:
         unknown = array[(array < 0) | (array >= self._vocabulary)]
         if len(unknown):
             message = f"{place} has the token {unknown[0]}, and the model knows 0 to {self._vocabulary - 1}"
-            raise wrong(message, help="give the ids of the model's tokens, or compile a model with more", code="E0520")
+            raise wrong(message, help="give the ids of the model's tokens, or compile a model with more", code="E0521")
         return array.astype(np.int32)
 
     def _examples(self, batch: Mapping[object, object], place: str) -> Arrays:

@@ -73,14 +73,17 @@ class CheckReport:
     streams: tuple[ResidualStream, ...]
 
     def __bool__(self) -> bool:
-        """Whether there is no finding."""
-        return not self.findings
+        """Whether there is no finding. What is only worth knowing, a note, is none."""
+        return self._number() == 0
+
+    def _number(self) -> int:
+        return sum(finding.severity != "note" for finding in self.findings)
 
     def __str__(self) -> str:
         return "\n".join([self._summary(), *(finding.report for finding in self.findings)])
 
     def _summary(self) -> str:
-        number = len(self.findings)
+        number = self._number()
         found = f"{number} finding{'' if number == 1 else 's'}" if number else "no findings"
         looked = ", ".join(f"{count:,} {what}" for what, count in self.checked.items())
         return f"{found}: looked at {looked}\ncausality: {self.causality or 'not checked'}"

@@ -127,7 +127,8 @@ def compile(
         native, reported, remarks = source._native.compile(wanted, keep_ir, explain, tell)
     found = diagnostics_of(reported)
     for diagnostic in found:
-        warnings.warn(str(diagnostic), HaliteWarning, stacklevel=2)
+        if diagnostic.severity != "note":
+            warnings.warn(str(diagnostic), HaliteWarning, stacklevel=2)
     return Bundle(native, warnings=found, remarks=remarks)
 
 

@@ -247,7 +247,7 @@ pub(super) fn assemble(
     let causality = prepared.causality;
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
-    warnings.extend(source.places.renamed());
+    warnings.extend(source.places.told());
     warnings.extend(target.advice(&manifest, &policies));
     if !source.recipe.check.waive.contains(&Waiver::Causality) {
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));

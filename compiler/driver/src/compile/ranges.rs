@@ -4,8 +4,8 @@ mod computed;
 
 use crate::roles::Role;
 use halite_bundle::IndexRange;
-use halite_ir::{Function, Inst, Module, Op, Param, ParamRole, Registry};
-use halite_support::Result;
+use halite_ir::{Function, Inst, LocId, Module, Op, Param, ParamRole, Registry};
+use halite_support::{Name, Result};
 use indexmap::IndexMap;
 use std::rc::Rc;
 
@@ -19,6 +19,31 @@ pub(crate) type Ranges = IndexMap<String, Vec<IndexRange>>;
 /// A bug when a composite is unknown.
 pub(crate) fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result<Ranges> {
     let mut ranges = Ranges::new();
+    for Taken { input, range, .. } in taken(built, role, registry)? {
+        let of = ranges.entry(input).or_default();
+        if !of.contains(&range) {
+            of.push(range);
+        }
+    }
+    Ok(ranges)
+}
+
+/// A range that a composite takes of a batch input.
+pub(crate) struct Taken {
+    /// The name of the input.
+    pub(crate) input: String,
+    pub(crate) range: IndexRange,
+    /// The name of the composite.
+    pub(crate) op: Name,
+    pub(crate) loc: LocId,
+}
+
+/// As [`ranges`], one by one with what takes them.
+///
+/// # Errors
+/// As [`ranges`].
+pub(crate) fn taken(built: &Module, role: &Role, registry: &Registry) -> Result<Vec<Taken>> {
+    let mut ranges = Vec::new();
     let Some(entry) = built.entry() else { return Ok(ranges) };
     let mut parts: Vec<Option<Part>> = vec![None; entry.values.len()];
     for (position, param) in entry.params.iter().enumerate().filter(|(_, param)| is_whole_batch(entry, param)) {
@@ -37,11 +62,9 @@ pub(crate) fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result
                         (param, entry.ty(operand).shape().iter().map(|&size| [0, size]).collect(), Some(computed))
                     }
                 };
-                let of = ranges.entry(entry.params[param].name.to_string()).or_default();
+                let input = entry.params[param].name.to_string();
                 let range = IndexRange { part, below: domain.size as u64, except: domain.except, computed };
-                if !of.contains(&range) {
-                    of.push(range);
-                }
+                ranges.push(Taken { input, range, op: composite.name.clone(), loc: inst.loc });
             }
         }
         if let ([arg], [result]) = (&inst.args[..], &inst.results[..]) {

@@ -144,9 +144,9 @@ pub(super) const fn rope(name: &'static str, forms: &'static [Scaling]) -> Key {
     Key::new(name, Meaning::Rope(forms))
 }
 
-/// How many positions the checkpoint is made for.
-pub(super) const fn positions(name: &'static str) -> Key {
-    Key::new(name, Meaning::Positions)
+/// How many positions the checkpoint is made for, which Transformers takes to be `absent` where the file leaves it out.
+pub(super) const fn positions(name: &'static str, absent: i64) -> Key {
+    Key::new(name, Meaning::Positions).absent(Default::Value(Fixed::Int(absent)))
 }
 
 /// A key that changes nothing.

@@ -26,7 +26,7 @@ static KEYS: &[Key] = &[
     only("attention_bias", &["false"]),
     only("mlp_bias", &["false"]),
     dropout("attention_dropout", "attention_dropout", 0.0),
-    positions("max_position_embeddings"),
+    positions("max_position_embeddings", 2048),
     ignored("max_sequence_length"),
     ignored("pretraining_tp"),
     // How the libraries for Trainium partition and recompute; what SmolLM says of its origin.

@@ -24,7 +24,7 @@ static KEYS: &[Key] = &[
     flag("tie_word_embeddings", "tied").absent(Value(Bool(false))),
     only("hidden_act", &[r#""silu""#, r#""swish""#]),
     dropout("attention_dropout", "attention_dropout", 0.0),
-    positions("max_position_embeddings"),
+    positions("max_position_embeddings", 131072),
 ];
 
 pub(super) static FAMILY: Family =

@@ -25,7 +25,7 @@ static KEYS: &[Key] = &[
     only("use_sliding_window", &["false"]),
     only("use_mrope", &["false"]),
     dropout("attention_dropout", "attention_dropout", 0.0),
-    positions("max_position_embeddings"),
+    positions("max_position_embeddings", 32768),
     // They say where and how wide a window is that `use_sliding_window` turns off.
     ignored("sliding_window"),
     ignored("max_window_layers"),

@@ -1,7 +1,7 @@
 //! Reading a `config.json` by the tables.
 
 use super::json::{Entry, Object};
-use super::keys::{Default, Key, Meaning, SHARED, Scaling};
+use super::keys::{Default, Fixed, Key, Meaning, SHARED, Scaling};
 use super::range::Range;
 use super::rope::{DEFAULT, TYPES};
 use super::{FAMILIES, Family, Imported, Positions, Settings};
@@ -150,6 +150,9 @@ impl Reader {
             (Default::Value(value), Meaning::Sets(config, _)) => {
                 _ = self.settings.insert(config, (value.into(), None));
             }
+            (Default::Value(Fixed::Int(count)), Meaning::Positions) => {
+                self.positions = Some(Positions { count, span: what().1, is_stated: false });
+            }
             // A mistake in the other key is reported there.
             (Default::Key(other), Meaning::Sets(config, range)) => {
                 if let Some(Ok(entry)) = object.get(other)
@@ -190,7 +193,7 @@ impl Reader {
                 None => self.out_of_range(name, value, range, span),
             },
             Meaning::Positions => match Range::Count.read(value) {
-                Some(ConfigValue::Int(count)) => self.positions = Some(Positions { count, span }),
+                Some(ConfigValue::Int(count)) => self.positions = Some(Positions { count, span, is_stated: true }),
                 _ => self.out_of_range(name, value, Range::Count, span),
             },
             Meaning::Only(expected) => {

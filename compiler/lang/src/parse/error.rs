@@ -39,6 +39,10 @@ fn advice(found: &str, expected: &str) -> Option<String> {
     Some(match found {
         "\"" if expected == describe(Rule::text) => "end the text with `\"` on the same line".to_owned(),
         "}" if expected.contains("`return`") => "end the function with `return` and its results".to_owned(),
+        "," if expected.contains("`}`") => "keys of `config` and statements stand on lines of their own, or between `;`".to_owned(),
+        "." if expected.contains("`return`") => {
+            "names have no dots: functions are called by their names alone, as `linear(x, weight)` or those of `use blocks: project`".to_owned()
+        }
         "" if expected.contains("`model`") => "begin the file with `model name {`".to_owned(),
         _ if begins_item && expected.contains("`}`") => format!("close what stands before `{found}` with `}}`"),
         "}" if expected == describe(Rule::EOI) => "remove it: nothing is open here".to_owned(),

@@ -1,8 +1,11 @@
 //! The walk over all expressions and statements that resolves names.
 
+use super::listing::listing;
+use super::signature::form;
 use super::{Findings, Program, Used, is_ignored};
 use crate::ast::{Call, Expr, ExprKind, Function, Ident, If, Item, Over, Statement};
 use crate::ops::{self, Place};
+use crate::options::KnownLibrary;
 use crate::suggest::suggest;
 use crate::type_word::type_word;
 use halite_ir::Registry;
@@ -11,9 +14,15 @@ use halite_support::{Diagnostic, Diagnostics, Name, Span, codes};
 use indexmap::{IndexMap, IndexSet};
 
 /// Resolves every name and says which are used.
-pub(super) fn walk<'m>(program: &Program<'m>, registry: &Registry, findings: &mut Findings) -> Used<'m> {
+pub(super) fn walk<'m>(
+    program: &Program<'m>,
+    known: &[KnownLibrary],
+    registry: &Registry,
+    findings: &mut Findings,
+) -> Used<'m> {
     let mut walk = Walk {
         program,
+        known,
         registry,
         findings,
         used: Used::default(),
@@ -48,6 +57,8 @@ pub(super) const MAX_SUGGESTIONS: usize = 64;
 
 struct Walk<'w, 'm> {
     program: &'w Program<'m>,
+    /// The libraries that it may use.
+    known: &'w [KnownLibrary],
     registry: &'w Registry,
     findings: &'w mut Findings,
     used: Used<'m>,
@@ -276,9 +287,11 @@ impl<'m> Walk<'_, 'm> {
             // What is misspelled where the model defines it is one mistake, however often it is used.
             if is_local || self.misspelled.insert(name.into()) {
                 let error = error.at(span, "unknown name");
-                self.findings.errors.push(match meant {
-                    Some(meant) => error.help(format!("did you mean `{meant}`?")),
-                    None => error,
+                let listed = listing(name, self.program.model, self.known);
+                self.findings.errors.push(match (listed, meant) {
+                    (Some(listed), _) => error.help(listed),
+                    (None, Some(meant)) => error.help(format!("did you mean `{meant}`?")),
+                    (None, None) => error,
                 });
             }
             // What was probably meant counts as read: that it is not would only repeat the complaint.
@@ -307,7 +320,8 @@ impl<'m> Walk<'_, 'm> {
             let suggests = self.suggests();
             let own = self.program.functions.keys().copied().filter(|_| suggests);
             let error = ops::unknown_op(&name.name, own, self.registry, Place::whole(&name.span));
-            self.findings.errors.push(error);
+            let listed = listing(&name.name, self.program.model, self.known);
+            self.findings.errors.push(listed.into_iter().fold(error, Diagnostic::help));
             self.used.refused.insert(name.span);
         }
     }
@@ -352,19 +366,20 @@ pub(crate) fn misfits(call: &Call, function: &Function, suggests: bool) -> Diagn
             (Some(at), _) if !given[at] => given[at] = true,
             (Some(at), _) => {
                 let message = format!("argument `{}` of `{name}` is given twice", function.arguments[at].name.name);
-                errors.push(Diagnostic::error(codes::CALL, message).at(span, "again here"));
+                errors.push(Diagnostic::error(codes::CALL, message).at(span, "again here").note(form(function)));
             }
             (None, Some(keyword)) => {
                 let message = format!("`{name}` has no argument `{}`", keyword.name);
                 let error = Diagnostic::error(codes::CALL, message).at(span, "unknown argument");
                 let suggests = suggests && errors.len() < MAX_SUGGESTIONS;
                 let known = function.arguments.iter().map(|own| &*own.name.name).filter(|_| suggests);
-                errors.push(suggest(error, &keyword.name, known).also(function.name.span, "defined here"));
+                let error = suggest(error, &keyword.name, known).also(function.name.span, "defined here");
+                errors.push(error.note(form(function)));
             }
             (None, None) => {
                 let message = format!("`{name}` takes {} arguments, found {}", given.len(), call.given.len());
                 let error = Diagnostic::error(codes::CALL, message).at(span, "one too many");
-                errors.push(error.also(function.name.span, "defined here"));
+                errors.push(error.also(function.name.span, "defined here").note(form(function)));
                 break;
             }
         }
@@ -373,7 +388,7 @@ pub(crate) fn misfits(call: &Call, function: &Function, suggests: bool) -> Diagn
     if let (Some((own, _)), true) = (missing, errors.is_empty()) {
         let message = format!("argument `{}` of `{name}` is missing", own.name.name);
         let error = Diagnostic::error(codes::CALL, message).at(call.function.span, "in this call");
-        errors.push(error.also(own.name.span, "defined here"));
+        errors.push(error.also(own.name.span, "defined here").note(form(function)));
     }
     errors
 }

@@ -1,15 +1,15 @@
 //! Holding a recipe to its schema.
 
-use super::elsewhere::explain;
+use super::hint::{Hint, explain};
 use super::join;
 use super::tree::{Node, Table, Value};
-use crate::schema::{Key, Kind, RECIPE_VERSION, Range, names};
+use crate::schema::{Key, Kind, RECIPE_VERSION, Range, names, needed_choices};
 use halite_support::nearest::{nearest, suggestion};
 use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
 
-/// Adds every mistake of a recipe to `mistakes`.
-pub(super) fn check(root: &Node, keys: &[Key], targets: &[&str], mistakes: &mut Diagnostics) {
-    let mut checker = Checker { root: keys, targets, mistakes };
+/// Adds every mistake of a recipe, which states this update rule, to `mistakes`.
+pub(super) fn check(root: &Node, keys: &[Key], targets: &[&str], rule: Option<&str>, mistakes: &mut Diagnostics) {
+    let mut checker = Checker { root: keys, targets, rule, mistakes };
     if let Value::Table(table) = &root.value {
         checker.table(table, keys, "", root.span);
         checker.schedule(table);
@@ -20,6 +20,8 @@ struct Checker<'a> {
     /// The keys of the recipe.
     root: &'a [Key],
     targets: &'a [&'a str],
+    /// The update rule of the recipe.
+    rule: Option<&'a str>,
     mistakes: &'a mut Diagnostics,
 }
 
@@ -43,6 +45,11 @@ impl Checker<'_> {
             let help = match &key.kind {
                 Kind::Table(_) | Kind::Config => format!("add `[{path}]`: {}", key.kind.describe()),
                 Kind::Version => format!("add `{} = {RECIPE_VERSION}`", key.name),
+                Kind::Tables(keys) => {
+                    let needed: Vec<String> =
+                        keys.iter().filter(|key| key.required).map(|key| format!("{} = ..", key.name)).collect();
+                    format!("add `{} = [{{ {} }}]`: {}", key.name, needed.join(", "), key.kind.describe())
+                }
                 _ => format!("add `{} = ...`: {}", key.name, key.kind.describe()),
             };
             self.mistakes.push(
@@ -83,7 +90,7 @@ impl Checker<'_> {
     }
 
     fn unknown(&mut self, name: &str, path: &str, span: Span, keys: &[Key]) {
-        self.mistakes.push(unknown(name, path, span, keys, self.root));
+        self.mistakes.push(unknown(name, path, span, (keys, self.root), self.rule));
     }
 
     fn value(&mut self, node: &Node, kind: &Kind, path: &str, key: Span) {
@@ -164,14 +171,23 @@ impl Checker<'_> {
 
     fn wrong(&mut self, code: Code, node: &Node, kind: &Kind, path: &str) {
         let (found, expected) = (node.describe(), kind.describe());
-        let what = match kind {
-            Kind::Whole(..) | Kind::Real(_) => "such a number",
-            _ => &expected,
+        let help = match (kind, &node.value) {
+            (Kind::Whole(..) | Kind::Real(_), _) => format!("set `{path}` to such a number"),
+            (Kind::Version, _) => format!("write `{path} = {RECIPE_VERSION}`"),
+            // What a table is to say is often written in its place.
+            (Kind::Table(keys), Value::Text(text)) => {
+                match (needed_choices(keys).contains(&text.as_str()), &keys[..]) {
+                    (true, _) => format!("write it as a table: `[{path}.{text}]` with its settings"),
+                    (false, [Key { name: "name", .. }, ..]) => format!("write `{path} = {{ name = \"{text}\" }}`"),
+                    _ => format!("set `{path}` to {expected}"),
+                }
+            }
+            _ => format!("set `{path}` to {expected}"),
         };
         self.mistakes.push(
             Diagnostic::error(code, format!("`{path}` is {found}, expected {expected}"))
                 .at(node.span, "not allowed here")
-                .help(format!("set `{path}` to {what}")),
+                .help(help),
         );
     }
 
@@ -257,9 +273,15 @@ impl Checker<'_> {
     }
 }
 
-/// A key that a table of these keys does not have.
-pub(super) fn unknown(name: &str, path: &str, span: Span, keys: &[Key], recipe: &[Key]) -> Diagnostic {
-    let (code, help) = explain(name, keys, recipe);
+/// A key that a table of these keys, of a recipe of those with this update rule, does not have.
+pub(super) fn unknown(
+    name: &str,
+    path: &str,
+    span: Span,
+    (keys, recipe): (&[Key], &[Key]),
+    rule: Option<&str>,
+) -> Diagnostic {
+    let Hint { code, help, .. } = explain(name, keys, recipe, rule);
     let message = match code {
         codes::NOT_SUPPORTED => format!("`{path}` is not supported"),
         _ => format!("unknown key `{path}`"),

@@ -1,13 +1,7 @@
 //! Words that other trainers have for what a recipe says otherwise, and for what Halite does not do.
 
-use super::join;
-use crate::Extension;
-use crate::schema::{Key, Kind, names, needed_choices};
-use halite_support::nearest::{list, nearest};
-use halite_support::{Code, codes};
-
 /// What a word of other trainers is here.
-enum Meant {
+pub(super) enum Meant {
     /// Another key.
     Key(&'static str),
     /// Another key, whose values are to be understood otherwise.
@@ -21,7 +15,7 @@ enum Meant {
 use Meant::{As, Key as Other, Nothing, Size};
 
 /// The words, in the spellings of the common trainers.
-static WORDS: &[(&[&str], Meant)] = &[
+pub(super) static WORDS: &[(&[&str], Meant)] = &[
     (
         &[
             "batch_size",
@@ -44,10 +38,17 @@ static WORDS: &[(&[&str], Meant)] = &[
             "max_position_embeddings",
             "block_size",
             "context_length",
+            "context",
+            "ctx",
+            "sequence",
         ],
         Other("seq"),
     ),
     (&["learning_rate", "max_lr", "peak_lr", "warmup_max_lr"], Other("optimizer.adamw.lr")),
+    (
+        &["steps"],
+        As("train.steps", "which is how many updates to make; `schedule.steps` is when the rate reaches its floor"),
+    ),
     (&["beta1", "beta2", "beta_1", "beta_2", "adam_beta1", "adam_beta2"], Other("optimizer.adamw.betas")),
     (&["fp16", "bf16"], As("precision", "where `mixed` computes in bf16 beside weights in f32, and `fp16` in f16")),
     (&["epsilon", "adam_epsilon", "adam_eps"], Other("optimizer.adamw.eps")),
@@ -83,7 +84,10 @@ static WORDS: &[(&[&str], Meant)] = &[
             nearest: "divide by `parallel.global_batch` for `train.steps`, `schedule.warmup` and `schedule.steps`",
         },
     ),
-    (&["max_steps", "num_steps", "num_iters", "train_iters", "max_iters"], Other("train.steps")),
+    (
+        &["max_steps", "num_steps", "total_steps", "num_updates", "updates", "num_iters", "train_iters", "max_iters"],
+        Other("train.steps"),
+    ),
     (
         &[
             "dtype",
@@ -145,9 +149,12 @@ static WORDS: &[(&[&str], Meant)] = &[
         ],
         Other("accumulate"),
     ),
-    (&["lr_scheduler", "scheduler", "sched", "lr_schedule"], Other("schedule")),
+    (&["lr_scheduler", "scheduler", "lr_scheduler_kwargs", "sched", "lr_schedule"], Other("schedule")),
     (&["lr_scheduler_type", "lr_decay_style", "cosine", "linear", "wsd"], Other("schedule.shape")),
     (&["optim"], Other("optimizer")),
+    (&["training", "trainer", "training_args", "train_config"], Other("train")),
+    (&["strategy", "parallelism", "mesh", "distributed"], Other("parallel")),
+    (&["logging", "logger", "loggers"], Other("metrics")),
     (&["groups", "param_groups", "parameter_groups", "freeze", "lr_mult", "layer_decay"], Other("optimizer.group")),
     (&["no_weight_decay"], Other("optimizer.adamw.no_decay")),
     (&["ema_decay"], Other("optimizer.ema")),
@@ -321,126 +328,8 @@ static WORDS: &[(&[&str], Meant)] = &[
     ),
 ];
 
-/// What to say of an unknown key in a table of these keys, of a recipe of those: a code, and what was probably meant or what there is.
-pub(super) fn explain(name: &str, keys: &[Key], recipe: &[Key]) -> (Code, String) {
-    let names = names(keys);
-    let near = nearest(name, names.iter().copied()).map(did_you_mean);
-    match (outside(name, recipe), near) {
-        (Some((codes::NOT_SUPPORTED, _)), Some(near)) => (codes::RECIPE_KEY, near),
-        (Some(outside), _) => outside,
-        (None, Some(near)) => (codes::RECIPE_KEY, near),
-        (None, None) => {
-            let needed = needed_choices(keys);
-            let choices = if needed.is_empty() { names } else { needed };
-            let one_of = if choices.len() == 1 { "" } else { "one of " };
-            (codes::RECIPE_KEY, format!("choose {one_of}{}", list(&choices)))
-        }
-    }
-}
-
-/// The same for a key that the table of a model's configuration was given, and that may be one of the recipe.
-pub fn hint(name: &str, extension: &dyn Extension) -> Option<String> {
-    let keys = crate::extension::keys(extension, None);
-    let near = || nearest(name, names(&keys)).map(did_you_mean);
-    outside(name, &keys).map(|(_, help)| help).or_else(near)
-}
-
-/// What a key is outside the table that it stands in.
-fn outside(name: &str, recipe: &[Key]) -> Option<(Code, String)> {
-    // As options of a command line are written.
-    let word = name.trim_start_matches('-').replace('-', "_");
-    if let Some((_, meant)) = WORDS.iter().find(|(names, _)| names.contains(&&*word)) {
-        return Some(match meant {
-            Other(key) => (codes::RECIPE_KEY, did_you_mean(key)),
-            As(key, remark) => {
-                (codes::RECIPE_KEY, format!("did you mean `{key}`, {remark}? `halite help {key}` describes it"))
-            }
-            Size(size) => (codes::RECIPE_KEY, format!("in built-in models it is `model.config.{size}`")),
-            Nothing { instead, nearest } => (codes::NOT_SUPPORTED, format!("remove it: {instead}; {nearest}")),
-        });
-    }
-    let paths = paths(name, recipe);
-    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    match paths[..] {
-        [] => None,
-        [path] => Some((codes::RECIPE_KEY, did_you_mean(path))),
-        ref paths => Some((codes::RECIPE_KEY, format!("did you mean one of {}?", list(paths)))),
-    }
-}
-
 /// What a key is called elsewhere, given its path.
 pub fn other_names(path: &str) -> impl Iterator<Item = &'static str> {
     let of_key = WORDS.iter().filter(move |(_, meant)| matches!(meant, Other(key) | As(key, _) if *key == path));
     of_key.flat_map(|(names, _)| names.iter().copied())
-}
-
-fn did_you_mean(key: &str) -> String {
-    format!("did you mean `{key}`? `halite help {key}` describes it")
-}
-
-/// The paths of all keys of this name that a recipe can state, those in lists aside.
-fn paths(name: &str, recipe: &[Key]) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open = vec![(String::new(), recipe)];
-    while let Some((path, keys)) = open.pop() {
-        for key in keys {
-            let path = join(&path, key.name);
-            match &key.kind {
-                Kind::Table(keys) | Kind::WordOrTable(_, keys) | Kind::WholeOrTable(_, _, keys) => {
-                    open.push((path.clone(), &**keys));
-                }
-                _ => {}
-            }
-            if key.name == name {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn other_keys_are_keys_of_recipes_and_words_stand_once() {
-        let mut seen = Vec::new();
-        for (words, meant) in WORDS {
-            if let Other(path) | As(path, _) = meant {
-                let name = path.rsplit('.').next().unwrap_or(path);
-                assert!(
-                    paths(name, &crate::extension::keys(&crate::testing::Known, None)).contains(&(*path).to_owned()),
-                    "{path}"
-                );
-            }
-            for word in *words {
-                assert!(!seen.contains(word), "{word}");
-                assert!(
-                    names(&crate::extension::keys(&crate::testing::Known, None)).iter().all(|key| key != word),
-                    "{word} is a key"
-                );
-                seen.push(word);
-            }
-        }
-    }
-
-    #[test]
-    fn words_of_other_trainers_are_explained() {
-        let help = |name: &str| hint(name, &crate::testing::Known).unwrap_or_default();
-        assert_eq!(help("batch_size"), "did you mean `batch`? `halite help batch` describes it");
-        assert_eq!(help("seed"), "did you mean one of `precision.sr.seed` and `train.seed`?");
-        assert_eq!(help("lr"), "did you mean one of `optimizer.adamw.lr` and `optimizer.sgd.lr`?");
-        assert_eq!(help("precison"), "did you mean `precision`? `halite help precision` describes it");
-        assert!(
-            help("dropout").contains("model.config") && help("gradient_accumulation_steps").contains("`accumulate`")
-        );
-        assert_eq!(
-            help("min-lr"),
-            "did you mean `schedule.floor`, which is a share of the peak? `halite help schedule.floor` describes it"
-        );
-        assert_eq!(help("num_layers"), "in built-in models it is `model.config.layers`");
-        assert_eq!(hint("wobble", &crate::testing::Known), None);
-    }
 }

@@ -1,14 +1,21 @@
 //! Laying one recipe over another.
 
 use super::check::unknown;
+use super::replaced::Replaced;
 use super::tree::{Entry, Node, Table, Value};
 use crate::Optimizer;
 use crate::schema::{Key, names};
-use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_support::{Diagnostic, Diagnostics, Span, codes};
 
 /// Lays the precision and the optimizer of a recipe over those of another one. Its other entries are passed over, so that
 /// a whole recipe can be laid as well as a part.
-pub(super) fn lay(root: &mut Node, layer: Node, keys: &[Key], mistakes: &mut Diagnostics) {
+pub(super) fn lay(
+    root: &mut Node,
+    layer: Node,
+    keys: &[Key],
+    replaced: &mut Vec<Replaced>,
+    mistakes: &mut Diagnostics,
+) {
     let span = layer.span;
     let (Value::Table(root), Value::Table(layer)) = (&mut root.value, layer.value) else { return };
     if !layer.contains_key("precision") && !layer.contains_key("optimizer") {
@@ -23,15 +30,15 @@ pub(super) fn lay(root: &mut Node, layer: Node, keys: &[Key], mistakes: &mut Dia
             "precision" => {
                 root.insert(key, entry);
             }
-            "optimizer" => lay_optimizer(root, entry),
+            "optimizer" => lay_optimizer(root, entry, replaced),
             known if names(keys).contains(&known) => {}
-            _ => mistakes.push(unknown(&key, &key, entry.key, keys, keys)),
+            _ => mistakes.push(unknown(&key, &key, entry.key, (keys, keys), None)),
         }
     }
 }
 
 /// Settings of the same update rule are replaced one by one. Another rule replaces the first; what holds of any rule stays.
-fn lay_optimizer(root: &mut Table, entry: Entry) {
+fn lay_optimizer(root: &mut Table, entry: Entry, replaced: &mut Vec<Replaced>) {
     let below = root.get_mut("optimizer").map(|entry| &mut entry.node.value);
     let (Some(Value::Table(below)), Value::Table(above)) = (below, &entry.node.value) else {
         root.insert("optimizer".to_owned(), entry);
@@ -44,22 +51,23 @@ fn lay_optimizer(root: &mut Table, entry: Entry) {
                 new.keys().for_each(|key| choose_bound(settings, key));
                 settings.extend(new.clone());
             }
-            _ => put_rule(below, name, chosen.clone()),
+            _ => put_rule(below, name, chosen.clone(), replaced),
         }
     }
 }
 
 /// Puts an entry into the table of the optimizer. The table of a rule replaces that of another one.
-pub(super) fn put_rule(optimizer: &mut Table, name: &str, mut entry: Entry) {
-    let kept = choose_rule(optimizer, name);
+pub(super) fn put_rule(optimizer: &mut Table, name: &str, mut entry: Entry, replaced: &mut Vec<Replaced>) {
+    let kept = choose_rule(optimizer, name, entry.key, replaced);
     if let Value::Table(settings) = &mut entry.node.value {
         keep(settings, kept);
     }
     optimizer.insert(name.to_owned(), entry);
 }
 
-/// Where a key of the optimizer is the name of an update rule, drops the other rules, and gives what of them holds of any rule.
-pub(super) fn choose_rule(optimizer: &mut Table, key: &str) -> Table {
+/// Where a key of the optimizer, which stands at `span`, is the name of an update rule, drops the other rules, and gives what of them
+/// holds of any rule.
+pub(super) fn choose_rule(optimizer: &mut Table, key: &str, span: Span, replaced: &mut Vec<Replaced>) -> Table {
     let mut kept = Table::new();
     if Optimizer::is_own_key(key) {
         return kept;
@@ -71,7 +79,9 @@ pub(super) fn choose_rule(optimizer: &mut Table, key: &str) -> Table {
             kept.extend(shared.map(|(key, entry)| (key.clone(), entry.clone())));
         }
     }
-    optimizer.retain(|name, _| !is_other(name));
+    for (name, entry) in optimizer.extract_if(.., |name, _| is_other(name)) {
+        replaced.push(Replaced { rule: name, entry, by: span });
+    }
     kept
 }
 

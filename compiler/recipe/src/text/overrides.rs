@@ -1,6 +1,7 @@
 //! `--set key=value`.
 
 use super::layer::{choose_bound, choose_rule, keep, put_rule};
+use super::replaced::Replaced;
 use super::tree::{self, Entry, Node, Table, Value};
 use crate::schema::{Key, names};
 use halite_support::{Diagnostic, FileId, Result, Span, codes};
@@ -8,11 +9,17 @@ use halite_support::{Diagnostic, FileId, Result, Span, codes};
 /// The most parts of a key; no key of a recipe has as many.
 const MAX_KEYS: usize = 16;
 
-/// Puts one override, the text of `file`, into the tree of a recipe.
+/// Puts one override, the text of `file`, into the tree of a recipe. Update rules whose place another one takes go to `replaced`.
 ///
 /// # Errors
 /// When it is not `key=value` or its key leads through a value that is no table.
-pub(super) fn apply(root: &mut Node, file: FileId, text: &str, known: &[Key]) -> Result<()> {
+pub(super) fn apply(
+    root: &mut Node,
+    file: FileId,
+    text: &str,
+    known: &[Key],
+    replaced: &mut Vec<Replaced>,
+) -> Result<()> {
     let Some(equals) = text.find('=') else {
         return Err(malformed(file, text, "has no value"));
     };
@@ -23,7 +30,7 @@ pub(super) fn apply(root: &mut Node, file: FileId, text: &str, known: &[Key]) ->
     let value = text[equals + 1..].trim_start();
     let start = text.len() - value.len();
     let node = tree::parse_value(file, text, start..start + value.trim_end().len()).map_err(|mut all| all.remove(0))?;
-    insert(root, &place(keys, &node, known), node)
+    insert(root, &place(keys, &node, known), node, replaced)
 }
 
 /// A key with its place in the override.
@@ -62,13 +69,13 @@ fn place<'t>(keys: Vec<PlacedKey<'t>>, node: &Node, known: &[Key]) -> Vec<Placed
     }
 }
 
-fn insert(root: &mut Node, keys: &[PlacedKey<'_>], node: Node) -> Result<()> {
+fn insert(root: &mut Node, keys: &[PlacedKey<'_>], node: Node, replaced: &mut Vec<Replaced>) -> Result<()> {
     let Some(((last, last_span), path)) = keys.split_last() else { return Ok(()) };
     let mut table = as_table(root, "the recipe", *last_span)?;
     for (index, (key, span)) in path.iter().enumerate() {
         // Naming another update rule chooses it.
         let is_rule = index == 1 && path[0].0 == "optimizer";
-        let kept = if is_rule { choose_rule(table, key) } else { Table::new() };
+        let kept = if is_rule { choose_rule(table, key, *span, replaced) } else { Table::new() };
         if index == 0 && *key == "precision" {
             name_base(table);
         }
@@ -78,7 +85,7 @@ fn insert(root: &mut Node, keys: &[PlacedKey<'_>], node: Node) -> Result<()> {
     }
     match path {
         [("optimizer", _)] => {
-            put_rule(table, last, Entry { key: *last_span, node });
+            put_rule(table, last, Entry { key: *last_span, node }, replaced);
             return Ok(());
         }
         [("optimizer", _), _] => choose_bound(table, last),

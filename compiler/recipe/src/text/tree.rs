@@ -47,7 +47,7 @@ impl Node {
         match &self.value {
             Value::Bool(value) => format!("`{value}`"),
             Value::Whole(value) => value.to_string(),
-            Value::Real(value) => value.to_string(),
+            Value::Real(value) => format!("{value:?}"),
             Value::Text(_) => "a string".to_owned(),
             Value::Time => "a date or time".to_owned(),
             Value::List(_) => "a list".to_owned(),

@@ -112,8 +112,11 @@ pub fn plan(bundle: &Bundle) -> Result<Vec<Task>> {
 
 fn not_for_neuron(target: &TargetName) -> Diagnostic {
     let names: Vec<&str> = Generation::ALL.map(Generation::name).into();
-    Diagnostic::error(codes::BUNDLE, format!("the bundle is for `{target}`, which `neuronx-cc` does not compile for"))
-        .help(format!("compile the recipe with `--target`, one of {}", names.join(", ")))
+    Diagnostic::error(
+        codes::OTHER_TARGET,
+        format!("the bundle is for `{target}`, which `neuronx-cc` does not compile for"),
+    )
+    .help(format!("compile the recipe with `--target`, one of {}", names.join(", ")))
 }
 
 /// A module names files, so that its name must be the plain name of one.
