@@ -89,7 +89,8 @@ fn the_memory_of_a_module_shows_its_layers() {
     };
     let found = layers(&["tiny", "--target", "trn1", "--set", "layers=3"]);
     assert_eq!(found, ["0", "1", "2", "2", "1", "0"]);
-    // Layers that share a function are known by its calls.
-    let shared = layers(&["tiny", "--target", "trn1", "--set", "layers=3", "--set", "emit.calls=compiler"]);
-    assert_eq!(shared, found);
+    // Layers that share a function, whose instructions have the scopes of the first of them, are known by its calls.
+    let mut shared = layers(&["tiny", "--target", "trn1", "--set", "layers=3", "--set", "emit.calls=compiler"]);
+    shared.dedup();
+    assert_eq!(shared, ["0", "1", "2", "1", "0"]);
 }

@@ -139,7 +139,8 @@ def test_a_state_and_weights_may_be_arrays() -> None:
     bundle, state = halite.compile(run.recipe), halite.load_tensors(run.state)
     weights = bundle.convert(state, weights_only=True)
     expected, said = halite.evaluate(run), halite.generate(run, "the ", tokens=6, seed=1)
-    for given in ({"state": state}, {"weights": weights}):
+    forms: list[dict[str, Any]] = [{"state": state}, {"weights": weights}]
+    for given in forms:
         assert halite.evaluate(bundle, **given) == expected
         assert halite.generate(bundle, "the ", tokens=6, seed=1, **given) == said
     with pytest.raises(halite.Error, match="model.norm.weight"):

@@ -136,3 +136,20 @@ pub(crate) fn figure(
     let svg = panel(curves, marks, zero)?;
     Ok(format!("<figure>\n<figcaption>{name}{keys}</figcaption>\n{svg}</figure>\n"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_shows_nothing_is_left_out() {
+        let shown = |curves: &[&[Point]]| {
+            let curves = curves.iter().map(|points| line(points.to_vec(), MEASURED)).collect();
+            !figure("x", &[], curves, &[], true).unwrap().is_empty()
+        };
+        assert!(!shown(&[]) && !shown(&[&[], &[]]), "no points");
+        assert!(!shown(&[&[(1.0, 2.0), (2.0, 2.0)]]) && !shown(&[&[(1.0, 2.0)], &[(1.0, 2.0)]]), "one value");
+        assert!(shown(&[&[(1.0, 2.0)]]), "one point");
+        assert!(shown(&[&[(1.0, 2.0), (2.0, 2.5)]]) && shown(&[&[(1.0, 2.0)], &[(1.0, 3.0)]]));
+    }
+}
