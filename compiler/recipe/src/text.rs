@@ -306,7 +306,7 @@ mod tests {
         );
         assert!(
             wrong("[optimizer]\nema = 1.0\n")[0]
-                .starts_with("r.toml:8:7 `optimizer.ema` is 1, expected a number greater than 0 and less than 1")
+                .starts_with("r.toml:8:7 `optimizer.ema` is 1.0, expected a number greater than 0 and less than 1")
         );
         assert!(
             wrong("[schedule]\nshape = 'cosin'\n")[0]
@@ -429,7 +429,7 @@ mod tests {
             "r.toml:2:1 unknown key `bacth` (did you mean `batch`? `halite help batch` describes it)",
             "r.toml:3:7 `seq` is 0, expected a whole number from 1 to 16777216 (set `seq` to such a number)",
             "r.toml:6:6 `optimizer.adamw.lr` is a string, expected a number greater than 0 (set `optimizer.adamw.lr` to such a number)",
-            "r.toml:7:15 `optimizer.adamw.betas` has 1, expected a number at least 0 and less than 1 (set `optimizer.adamw.betas` to two such numbers)",
+            "r.toml:7:15 `optimizer.adamw.betas` has 1.0, expected a number at least 0 and less than 1 (set `optimizer.adamw.betas` to two such numbers)",
         ];
         assert_eq!(read(text, &[]).unwrap_err(), expected);
     }
