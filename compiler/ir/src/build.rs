@@ -442,35 +442,35 @@ impl<'a> Builder<'a> {
         std::mem::replace(&mut self.loc, loc)
     }
 
+    fn enter(&mut self, kind: LocKind) -> LocId {
+        let inner = self.module.locs.add(self.loc, kind);
+        self.set_loc(inner)
+    }
+
     /// Enters a part of the step; the returned location, given to [`set_loc`](Self::set_loc), leaves it.
     pub fn enter_part(&mut self, part: StepPart) -> LocId {
-        let inner = self.module.locs.add(self.loc, LocKind::Part(part));
-        self.set_loc(inner)
+        self.enter(LocKind::Part(part))
     }
 
     /// Enters a scope; the returned location, given to [`set_loc`](Self::set_loc), leaves it.
     pub fn enter_scope(&mut self, name: impl Into<Name>) -> LocId {
-        let inner = self.module.locs.add(self.loc, LocKind::Scope(name.into()));
-        self.set_loc(inner)
+        self.enter(LocKind::Scope(name.into()))
     }
 
     /// Moves to a source position inside the current scope; the returned location restores the old one.
     pub fn enter_span(&mut self, span: Span) -> LocId {
-        let inner = self.module.locs.add(self.loc, LocKind::Source(span));
-        self.set_loc(inner)
+        self.enter(LocKind::Source(span))
     }
 
     /// Moves to a line of the program that builds the module, inside the current scope; the returned location restores the
     /// old one.
     pub fn enter_code(&mut self, file: impl Into<Name>, line: u32) -> LocId {
-        let inner = self.module.locs.add(self.loc, LocKind::Code { file: file.into(), line });
-        self.set_loc(inner)
+        self.enter(LocKind::Code { file: file.into(), line })
     }
 
     /// Moves to the inside of a composite at the current location; the returned location restores the old one.
     pub fn enter_composite(&mut self, name: Name) -> LocId {
-        let inner = self.module.locs.add(self.loc, LocKind::Composite(name));
-        self.set_loc(inner)
+        self.enter(LocKind::Composite(name))
     }
 
     /// Moves to what is derived from `loc`; the returned location restores the old one.
