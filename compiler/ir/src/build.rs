@@ -352,8 +352,7 @@ impl<'a> Builder<'a> {
         Ok(results)
     }
 
-    /// Writes the body of `source` in place; `args` stand for its parameters. `emit` writes each instruction, given its
-    /// mapped arguments.
+    /// Writes the body of `source` in place of a call with `args`. `emit` writes each instruction, given its mapped arguments.
     ///
     /// # Errors
     /// What `emit` returns.
@@ -462,8 +461,7 @@ impl<'a> Builder<'a> {
         self.enter(LocKind::Source(span))
     }
 
-    /// Moves to a line of the program that builds the module, inside the current scope; the returned location restores the
-    /// old one.
+    /// Moves to a line of the program that builds the module; the returned location restores the old one.
     pub fn enter_code(&mut self, file: impl Into<Name>, line: u32) -> LocId {
         self.enter(LocKind::Code { file: file.into(), line })
     }
