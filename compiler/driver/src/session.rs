@@ -191,7 +191,7 @@ impl Session {
     /// let model = ModelChoice::new("llama").with("vocab", 256).with("layers", 1);
     /// let recipe = Recipe::new(model, 2, 16, Optimizer::new("adamw", -1.0));
     /// let mistakes = session.source(recipe, ModelInput::Named).unwrap_err();
-    /// assert_eq!(mistakes[0].message(), "`optimizer.adamw.lr` is -1, expected a number greater than 0");
+    /// assert_eq!(mistakes[0].message(), "`optimizer.adamw.lr` is -1.0, expected a number greater than 0");
     /// ```
     ///
     /// # Errors
