@@ -2,7 +2,7 @@
 //! directive of a golden file.
 //! `halite verify` has its rule in `compiler/driver/src/verify/verdict.rs`, because users see it.
 
-/// What the rounding of an objective in `f64`, divided by the step of a central difference, adds to [`GRADIENT`], relative
+/// What the rounding of an objective in `f64`, divided by the step of a central difference, adds to `GRADIENT` of the kit, relative
 /// to the objective. All that is left where a gradient is zero.
 pub const DIFFERENCE_NOISE: f64 = 1e-10;
 
