@@ -11,22 +11,7 @@ import numpy as np
 import pytest
 
 import halite
-
-RECIPE = """\
-halite = 1
-batch = 2
-seq = 8
-[model]
-name = "llama"
-config = { vocab = 256, hidden = 16, heads = 2, kv_heads = 1, layers = 1, ffn = 16 }
-[optimizer.adamw]
-lr = 1e-2
-[train]
-eval_every = 5
-[data]
-sources = [{ files = ["book.txt"], part = "0..0.8" }]
-held_out = [{ files = ["book.txt"], part = "0.8..1", name = "end" }]
-"""
+from small_run import text_files
 
 
 @pytest.fixture(scope="session")
@@ -36,9 +21,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        drawn = np.random.default_rng(1).choice(["the", "quick", "brown", "fox"], 800)
-        Path("book.txt").write_text(" ".join(drawn))
-        Path("recipe.toml").write_text(RECIPE)
+        text_files(["the", "quick", "brown", "fox"])
         halite.train("recipe.toml", steps=70, checkpoint_every=30, output="runs/a")
         halite.train("recipe.toml", steps=8, seed=3, output="runs/b", optimizer={"adamw": {"lr": 2e-2}})
     finally:

@@ -16,33 +16,12 @@ import pytest
 
 import halite
 from interrupts import PYTHON
+from small_run import RECIPE, text_files
 
 STEPS = 12
 # Rows of an array are not those of an update, which are 2.
 BATCHES = np.random.default_rng(0).integers(0, 16, (10, 3, 9), np.int32)
-
-RECIPE = """\
-halite = 1
-batch = 2
-seq = 8
-[model]
-name = "llama"
-config = { vocab = 256, hidden = 16, heads = 2, kv_heads = 1, layers = 1, ffn = 16 }
-[optimizer.adamw]
-lr = 1e-2
-[train]
-eval_every = 5
-[data]
-sources = [{ files = ["book.txt"], part = "0..0.8" }]
-held_out = [{ files = ["book.txt"], part = "0.8..1", name = "end" }]
-"""
-
-
-def text_files() -> None:
-    words = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog"]
-    drawn = np.random.default_rng(1).choice(words, 800)
-    Path("book.txt").write_text(" ".join(drawn))
-    Path("recipe.toml").write_text(RECIPE)
+WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog"]
 
 
 class Source:
@@ -168,7 +147,7 @@ def test_it_is_what_the_command_does() -> None:
     program = os.environ.get("HALITE_PROGRAM")
     if program is None:
         pytest.skip("HALITE_PROGRAM names no program to compare with")
-    text_files()
+    text_files(WORDS)
     options = ["--steps", "12", "--seed", "7", "--checkpoint-every", "4", "--keep", "2", "-o", "command"]
     subprocess.run([program, "train", "recipe.toml", *options], check=True, capture_output=True)
     halite.train("recipe.toml", steps=12, seed=7, checkpoint_every=4, keep=2, output="called")
@@ -179,7 +158,7 @@ def test_it_is_what_the_command_does() -> None:
 
 
 def test_a_run_of_the_recipe_goes_on_where_it_was(bigram: halite.Bundle) -> None:
-    text_files()
+    text_files(WORDS)
     whole = halite.train("recipe.toml", steps=STEPS, output="whole")
     halite.train("recipe.toml", steps=5, output="parts")
     parts = halite.train("recipe.toml", steps=STEPS, output="parts")
@@ -193,7 +172,7 @@ def test_a_run_of_the_recipe_goes_on_where_it_was(bigram: halite.Bundle) -> None
 
 
 def test_data_may_be_the_table_of_the_recipe() -> None:
-    text_files()
+    text_files(WORDS)
     data = {"sources": [{"files": ["book.txt"], "part": "0..0.8"}], "held_out": [{"files": ["book.txt"], "part": "0.8..1", "name": "end"}]}
     recipe = halite.Recipe(RECIPE[: RECIPE.index("[data]")], name="recipe")
     halite.train(recipe, data, steps=3)
