@@ -108,7 +108,7 @@ impl To {
 
 impl Convert {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let (_, Ready { bundle, warnings, state, weights, .. }) = context.ready(&self.input, &self.set)?;
+        let (_, Ready { bundle, warnings, model, state, weights, .. }) = context.ready(&self.input, &self.set)?;
         context.show(&warnings);
         let given = self.state.clone().or(state).or(weights).ok_or_else(|| {
             let error = Diagnostic::error(codes::USAGE, "it is not said what to convert");
@@ -116,7 +116,10 @@ impl Convert {
         })?;
         self.refuse_shards()?;
         // Before anything is read or written.
-        let folder = (self.to == To::HuggingFace).then(|| Exported::of(&bundle)).transpose()?;
+        let folder = match self.to {
+            To::HuggingFace => Some(Exported::of(&mut context.session, &bundle, model.as_deref())?),
+            To::Model | To::Bundle => None,
+        };
         let spinner = bars::spinner(context, &format!("converting {}", given.display()));
         let tensors = read(&given)?;
         let from = tensors.len();

@@ -1,7 +1,7 @@
-//! Updates that change no weight, because the learning rate has fallen to 0.
+//! Runs that are longer or shorter than the schedule of their learning rate.
 
 use halite_passes::update::{BoundShape, ScheduleShapes};
-use halite_recipe::Schedule;
+use halite_recipe::{Recipe, Schedule};
 use halite_support::{Diagnostic, codes};
 
 /// A warning where so many updates go on behind the one at which the learning rate becomes 0.
@@ -26,6 +26,22 @@ pub(super) fn warning(schedule: &Schedule, shapes: &ScheduleShapes, steps: u64) 
         format!("end after update {first}, or change the schedule")
     };
     Some(warning.note("a run that goes on takes another schedule with `--allow-changes`").help(help))
+}
+
+/// A line where a run ends before its learning rate has fallen as far as the schedule says.
+pub(super) fn unfinished(recipe: &Recipe, shapes: &ScheduleShapes, steps: u64) -> Option<String> {
+    let schedule = &recipe.schedule;
+    let shape = shapes.read(schedule).ok()?;
+    let (end, rate) = (u64::from(schedule.steps), |update: u64| shape.reference(update as f64));
+    let (last, lowest) = (rate(steps), rate(end));
+    (steps > u64::from(schedule.warmup) && steps < end && last > lowest).then(|| {
+        let of = |factor: f64| format!("{:.2e}", factor * recipe.optimizer.lr);
+        format!(
+            "the learning rate falls until update {end}, to {}, and this run ends after {steps}, at {}; `--set schedule.steps={steps}` makes it fall faster\n",
+            of(lowest),
+            of(last),
+        )
+    })
 }
 
 /// The first of the updates at the end, up to `steps`, whose learning rate is 0; none where the last has one.

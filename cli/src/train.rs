@@ -217,6 +217,9 @@ impl Train {
         let (data, described) = data(&bundle)?;
         let shapes = &context.session.vocabulary.shapes;
         context.show(idle::warning(&bundle.manifest.recipe.schedule, shapes, options.steps).as_slice());
+        if let Some(said) = idle::unfinished(&bundle.manifest.recipe, shapes, options.steps) {
+            context.aside(&said);
+        }
         data_fit::require(context, source.as_ref(), &bundle, &data)?;
         if !self.device.is_nrt() {
             context.show(memory::check(context, &bundle)?.as_slice());
@@ -241,6 +244,7 @@ impl Train {
             signals: Signals::catch(options.cancel.clone())?,
             wish: output.wish(),
             completed: 0,
+            epochs: 0,
         };
         let history = train(executor, &bundle, &data, &options, &output, &mut watcher);
         watcher.spinner.finish_and_clear();
@@ -252,7 +256,10 @@ impl Train {
             Err(errors) if is_worth_another_try(&errors, options.peers.as_ref()) && output.state().is_file() => {
                 Ok(failed(errors, &output))
             }
-            history => Ok(summary(&history?, &output, bundle.manifest.recipe.metrics.report, watcher.bar.rate())),
+            history => {
+                let Watcher { bar, epochs, .. } = &watcher;
+                Ok(summary(&history?, &output, bundle.manifest.recipe.metrics.report, (bar.rate(), *epochs)))
+            }
         }
     }
 
@@ -298,6 +305,8 @@ struct Watcher<'a> {
     /// The file that asks for a checkpoint.
     wish: PathBuf,
     completed: u64,
+    /// How often all training data were given.
+    epochs: u64,
 }
 
 impl Watcher<'_> {
@@ -331,6 +340,10 @@ impl halite_train::Observer for Watcher<'_> {
         self.bar.stepped(record);
         self.completed = record.step;
         self.heed_signals();
+    }
+
+    fn read_all(&mut self, epochs: u64) {
+        self.epochs = epochs;
     }
 
     fn timed(&mut self, record: &halite_train::TimeRecord) {
@@ -384,7 +397,12 @@ fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles
 }
 
 /// What a run came to: losses, metrics of the model, the speed of the last updates, and its files.
-fn summary(history: &History, output: &RunFiles, has_report: bool, rate: Option<(Amount, usize)>) -> Output {
+fn summary(
+    history: &History,
+    output: &RunFiles,
+    has_report: bool,
+    (rate, epochs): (Option<(Amount, usize)>, u64),
+) -> Output {
     let loss = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |loss| format!("{loss:.4}"));
     let ends = |first: Option<f64>, last: Option<f64>| format!("{} → {}", loss(first), loss(last));
     let steps = &history.steps;
@@ -403,6 +421,9 @@ fn summary(history: &History, output: &RunFiles, has_report: bool, rate: Option<
         ("training loss".to_owned(), ends(train.0, train.1)),
         ("held-out loss".to_owned(), if held_out.is_empty() { ends(None, None) } else { each(&held_out) }),
     ];
+    if epochs > 0 {
+        all.push(("epochs".to_owned(), format!("{epochs}: all training data were seen {}", times(epochs))));
+    }
     all.extend(metrics.iter().map(of_metric));
     if let Some((rate, updates)) = rate {
         let over = counted(updates, "update");
@@ -417,6 +438,7 @@ fn summary(history: &History, output: &RunFiles, has_report: bool, rate: Option<
         "updates": steps.last().map_or(0, |record| record.step),
         "loss": train.1,
         "held_out_loss": held_out.values().next().map(|(_, last)| last),
+        "epochs": epochs,
         "metrics": output.metrics(),
         "plot": output.plot(),
         "state": output.state(),
@@ -426,6 +448,15 @@ fn summary(history: &History, output: &RunFiles, has_report: bool, rate: Option<
         json["report"] = json!(output.report());
     }
     Output::new(text, json)
+}
+
+/// How often something was done.
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
 }
 
 /// The first and the last value on each data set.

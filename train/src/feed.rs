@@ -168,7 +168,7 @@ impl Feed {
             if missing > 0 && self.takes_segments() {
                 rows.append(Rows::padding(missing, rows.width));
             } else if missing > 0 {
-                rest = Some(self.rest(&rows, number == 0));
+                rest = Some(self.rest(&rows, number));
                 // What is given twice would count twice; but one batch there is, filled from the start.
                 if number == 0 {
                     rows.append(data.next(missing)?);
@@ -184,23 +184,25 @@ impl Feed {
         Ok(rest)
     }
 
-    /// A warning about rows that are too few for a batch.
-    fn rest(&self, rows: &Rows, is_all: bool) -> Diagnostic {
+    /// A warning about rows that are too few for a batch, after so many whole batches.
+    fn rest(&self, rows: &Rows, batches: usize) -> Diagnostic {
         let batch = self.eval_rows;
+        let (ending, is) = if rows.rows == 1 { ("", "is") } else { ("s", "are") };
         let what = match rows.width {
-            0 => format!("{} held-out examples", rows.rows),
-            width => format!("{} held-out rows of {} labels", rows.rows, width - 1),
+            0 => format!("{} held-out example{ending}", rows.rows),
+            width => format!("{} held-out row{ending} of {} labels", rows.rows, width - 1),
         };
-        let message = match is_all {
-            true => format!("the {what} are repeated until there are {batch}, a whole batch: some count twice"),
-            false => format!("the last {what} are left out: they are less than a batch of {batch}"),
+        let message = match batches {
+            0 => format!("the {what} {is} repeated until there are {batch}, a whole batch: some count twice"),
+            _ => format!("the last {what} {is} left out: they are less than a batch of {batch}"),
         };
+        let all = batches * batch + rows.rows;
+        let divides = (1..=batch).rev().find(|divisor| all.is_multiple_of(*divisor)).unwrap_or(1);
+        let each = format!("set `batch = {divides}`, which divides the {all} there are, to count each of them once");
         let warning = Diagnostic::warning(codes::MEASURED, message);
         match rows.width {
-            0 => warning.help("compile with a `batch` that divides how many there are, to measure on each of them once"),
-            _ => warning.help(
-                "compile with a `batch` that divides how many there are, or with `packed = true`, where the last batch is padded",
-            ),
+            0 => warning.help(each),
+            _ => warning.help(format!("{each}; or `packed = true`, where the last batch is padded")),
         }
     }
 }

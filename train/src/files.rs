@@ -112,6 +112,13 @@ impl RunFiles {
         })
     }
 
+    /// The text of the model that the folder keeps, where it is no built-in one.
+    pub(super) fn model(&self) -> Option<String> {
+        let recipe: toml::Table = read_text(&self.recipe()).ok()?.parse().ok()?;
+        let name = recipe.get("model")?.get("name")?.as_str()?;
+        read_text(&self.folder.join(name)).ok()
+    }
+
     /// What each update measured, a line of JSON each.
     pub fn metrics(&self) -> PathBuf {
         self.folder.join("metrics.jsonl")

@@ -15,6 +15,9 @@ pub trait Observer {
     /// An update was made.
     fn stepped(&mut self, _record: &StepRecord) {}
 
+    /// With the last update, all training data were given so many times.
+    fn read_all(&mut self, _epochs: u64) {}
+
     /// The held-out text was evaluated.
     fn evaluated(&mut self, _record: &EvalRecord) {}
 
@@ -49,6 +52,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
         (**self).stepped(record);
     }
 
+    fn read_all(&mut self, epochs: u64) {
+        (**self).read_all(epochs);
+    }
+
     fn evaluated(&mut self, record: &EvalRecord) {
         (**self).evaluated(record);
     }
@@ -81,6 +88,10 @@ impl Observer for Vec<Box<dyn Observer + '_>> {
 
     fn stepped(&mut self, record: &StepRecord) {
         self.iter_mut().for_each(|observer| observer.stepped(record));
+    }
+
+    fn read_all(&mut self, epochs: u64) {
+        self.iter_mut().for_each(|observer| observer.read_all(epochs));
     }
 
     fn evaluated(&mut self, record: &EvalRecord) {

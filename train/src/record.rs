@@ -6,7 +6,7 @@ use super::rollback::Rollback;
 use super::scheduled::scheduled;
 use halite_bundle::{Bundle, sha256, tensors};
 use halite_data::{Opened, Position};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{ChangedLine, Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -173,40 +173,56 @@ fn of_another_version(path: &Path, version: u64) -> Diagnostic {
     ))
 }
 
-/// Holds a run that is resumed to the record of its state: what differs is refused, or only told where that is allowed. That
-/// only the layout differs is told, and so is that nothing is known.
-///
-/// # Errors
-/// When something differs and `allow` is not set.
-pub(super) fn hold(
-    state: &Path,
-    record: Option<&Record>,
-    new: &Record,
-    step: u64,
-    allow: bool,
-) -> Result<Option<Diagnostic>> {
-    let Some(record) = record else {
-        // Where no update was made, there is nothing to go on with.
-        return Ok((step > 0).then(|| unknown(state, step)));
-    };
-    let (differences, moved) = (record.differences(new), changes(&record.layout, &new.layout));
-    let path = state.display();
-    let on_another = moved.map(|changes| format!("the state `{path}` was saved on another layout: {changes}"));
-    if differences.is_empty() {
-        return Ok(on_another.map(|message| Diagnostic::warning(codes::OTHER_LAYOUT, message)));
-    }
-    let message = format!("the state `{path}` comes from another run");
-    let told = |diagnostic: Diagnostic| differences.iter().fold(diagnostic, |told, difference| told.note(difference));
-    if allow {
-        let warning = told(Diagnostic::warning(codes::OTHER_RUN, message));
-        return Ok(Some(on_another.into_iter().fold(warning, Diagnostic::note)));
-    }
-    let help = "give the run what it had, or say `--allow-changes` to go on with what is now";
-    Err(told(Diagnostic::error(codes::OTHER_RUN, message)).help(help))
+/// A run that goes on from a state.
+pub(super) struct Resumption<'a> {
+    /// Where the state is.
+    pub(super) state: &'a Path,
+    /// What made it, where that is known.
+    pub(super) old: Option<&'a Record>,
+    /// The run that goes on.
+    pub(super) new: &'a Record,
+    /// The first line of the model that is another, where both texts are at hand.
+    pub(super) changed: Option<ChangedLine>,
+    /// Whether the state was found in the folder of the run, rather than named.
+    pub(super) is_found: bool,
+    /// Whether it may be of another run.
+    pub(super) allow: bool,
 }
 
-fn unknown(state: &Path, step: u64) -> Diagnostic {
+impl Resumption<'_> {
+    /// Holds the run to the record of the state: what differs is refused, or only told where that is allowed. That only the layout differs
+    /// is told.
+    ///
+    /// # Errors
+    /// When something differs that may not.
+    pub(super) fn check(&self) -> Result<Option<Diagnostic>> {
+        let Some(old) = self.old else { return Ok(None) };
+        let (differences, moved) = (old.differences(self.new), changes(&old.layout, &self.new.layout));
+        let path = self.state.display();
+        let on_another = moved.map(|changes| format!("the state `{path}` was saved on another layout: {changes}"));
+        if differences.is_empty() {
+            return Ok(on_another.map(|message| Diagnostic::warning(codes::OTHER_LAYOUT, message)));
+        }
+        let message = format!("the state `{path}` comes from another run");
+        let line = self.changed.as_ref().map(|line| format!("the model is another: {line}"));
+        let told = |diagnostic: Diagnostic| line.iter().chain(&differences).fold(diagnostic, |told, difference| told.note(difference));
+        if self.allow {
+            let warning = told(Diagnostic::warning(codes::OTHER_RUN, message));
+            return Ok(Some(on_another.into_iter().fold(warning, Diagnostic::note)));
+        }
+        let help = match self.is_found {
+            true => {
+                "start a new run in another folder with `-o`, give this one what it had, or say `--allow-changes` to go on with what is now"
+            }
+            false => "give the run what it had, or say `--allow-changes` to go on with what is now",
+        };
+        Err(told(Diagnostic::error(codes::OTHER_RUN, message)).help(help))
+    }
+}
+
+/// A warning where nobody knows what made a state; none where no update led to it, so that there is nothing to go on with.
+pub(super) fn unknown(state: &Path, step: u64) -> Option<Diagnostic> {
     let message = format!("the state `{}` does not say what made it", state.display());
-    Diagnostic::warning(codes::OTHER_RUN, message)
-        .note(format!("its recipe, seed and data are not compared; the data begin anew after update {step}"))
+    let note = format!("its recipe, seed and data are not compared; the data begin anew after update {step}");
+    (step > 0).then(|| Diagnostic::warning(codes::OTHER_RUN, message).note(note))
 }

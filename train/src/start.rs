@@ -1,14 +1,14 @@
 //! What a run starts from.
 
 use super::checkpoint::{self, Checkpoint, Newest};
-use super::record::{self, KEY, Record};
+use super::record::{self, KEY, Record, Resumption};
 use super::rollback::Rollback;
 use super::state::Updates;
 use super::{Observer, RunFiles, Start, TrainOptions};
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Bundle, check_state};
 use halite_data::Dataset;
-use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_support::{ChangedLine, Diagnostic, Diagnostics, Result, codes};
 use std::path::Path;
 
 impl Start {
@@ -119,11 +119,21 @@ pub(super) fn resumed(
     let (tensors, text) = tensors::read_marked(path, KEY)?;
     let text = checkpoint::text_of(path)?.or(text);
     let old = text.map(|text| Record::parse(&text, path)).transpose()?;
+    let model = RunFiles::at(path).and_then(|run| run.model());
+    let resumption = Resumption {
+        state: path,
+        old: old.as_ref(),
+        new: record,
+        changed: model.zip(options.model.as_ref()).and_then(|(old, new)| ChangedLine::first(&old, new, "//")),
+        is_found: matches!(options.start, Start::Newest),
+        allow: options.allow_changes,
+    };
+    // Tensors of another run need not fit, and say less of what differs.
+    let differs = resumption.check()?;
     check_state(&bundle.manifest, &tensors)?;
     let step = Updates::of(&bundle.manifest, &tensors).attempted;
-    if let Some(warning) = record::hold(path, old.as_ref(), record, step, options.allow_changes)? {
-        observer.warned(&warning);
-    }
+    let unknown = if old.is_none() { record::unknown(path, step) } else { None };
+    differs.iter().chain(&unknown).for_each(|warning| observer.warned(warning));
     // Positions in other data mean nothing here.
     if let Some(old) = old.as_ref().filter(|old| old.has_data_of(record)) {
         data.seek(&old.position)?;

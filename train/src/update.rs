@@ -21,6 +21,8 @@ pub struct Run<'a> {
     told: BTreeMap<String, u64>,
     /// Where in the data it is after the updates that were made.
     pub position: Position,
+    /// How often all of the data were given.
+    epochs: u64,
     /// How often the run went back.
     pub(super) rollbacks: Vec<Rollback>,
     /// The step with the state of this run.
@@ -33,8 +35,8 @@ impl<'a> Run<'a> {
     /// A run of a step that has its state, on data from where they are.
     pub fn new(programs: &'a Programs, data: Box<dyn Dataset>, step: TrainStep) -> Self {
         let position = data.position();
-        let (told, rollbacks, history) = (BTreeMap::new(), Vec::new(), History::default());
-        Self { programs, data, told, position, rollbacks, step, history }
+        let (epochs, told, rollbacks, history) = (data.epochs(), BTreeMap::new(), Vec::new(), History::default());
+        Self { programs, data, told, position, epochs, rollbacks, step, history }
     }
 
     /// The data, which give the next batch from where they are.
@@ -88,7 +90,15 @@ impl<'a> Run<'a> {
     pub fn step(&mut self, step: u64, batch: &Tensors, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
         let metrics = self.step.step(batch)?.into_map();
         self.position = self.data.position();
-        let seen = self.amount().of_number(step * self.amount().number());
+        let (amount, epochs) = (self.amount(), self.data.epochs());
+        if epochs > self.epochs {
+            observer.read_all(epochs);
+            if step == 1 {
+                observer.warned(&too_few(amount));
+            }
+        }
+        self.epochs = epochs;
+        let seen = amount.of_number(step * amount.number());
         let record = StepRecord { step, seen, metrics };
         observer.stepped(&record);
         self.history.steps.push(record);
@@ -119,4 +129,13 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
+}
+
+/// A warning about data that the first update takes whole.
+fn too_few(amount: Amount) -> Diagnostic {
+    let (number, unit) = (amount.number(), amount.unit());
+    let message = format!("the training data are no more than the {number} {unit} of one update");
+    Diagnostic::warning(codes::DATA, message)
+        .note("each update sees the same data, some of them more than once")
+        .help("train on more data, or make `batch` or `seq` smaller")
 }

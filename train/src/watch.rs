@@ -164,6 +164,10 @@ impl Observer for Watch<'_> {
         self.raise(warnings);
     }
 
+    fn read_all(&mut self, epochs: u64) {
+        self.observers.read_all(epochs);
+    }
+
     fn evaluated(&mut self, record: &EvalRecord) {
         self.observers.evaluated(record);
         let warnings = self.alarms.evaluated(record);

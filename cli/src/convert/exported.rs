@@ -1,6 +1,7 @@
 //! A folder that Transformers loads.
 
 use crate::context::Result;
+use halite::Session;
 use halite::hugging_face::config_json;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Bundle, shards};
@@ -20,28 +21,28 @@ pub(super) struct Exported {
 }
 
 impl Exported {
-    /// Those of a bundle.
+    /// Those of a bundle, whose model has this text where it is no built-in one.
     ///
     /// # Errors
-    /// When its model is no built-in one, or the tokenizer of its data cannot be read.
-    pub(super) fn of(bundle: &Bundle) -> Result<Self> {
+    /// When its model computes what no built-in one does, or the tokenizer of its data cannot be read.
+    pub(super) fn of(session: &mut Session, bundle: &Bundle, text: Option<&str>) -> Result<Self> {
         let data = bundle.manifest.recipe.data.as_ref().filter(|data| data.tokenizer != "bytes");
         let Some(data) = data else {
-            let config = config_json(&bundle.manifest, Map::new())?;
+            let config = config_json(session, &bundle.manifest, text, Map::new())?;
             let warning =
                 Diagnostic::warning(codes::HUGGING_FACE, "no tokenizer is written: the data have none of Hugging Face")
                     .note("tokens that are bytes have no tokenizer in Transformers: each id is a byte")
                     .help("name the tokenizer in the recipe: `data.tokenizer = \"tokenizer.json\"`");
             return Ok(Self { config, tokenizer: None, warning: Some(warning) });
         };
-        let text = read_text(Path::new(&data.tokenizer))?;
+        let tokens = read_text(Path::new(&data.tokenizer))?;
         let tokenizer = open_tokenizer(&data.tokenizer, Path::new("."))?;
         let marks = Marks::of(tokenizer.as_ref(), data.bos.as_deref(), data.eos.as_deref())?;
         let ids = [("bos", marks.bos), ("eos", marks.eos)].into_iter().filter_map(|(name, id)| Some((name, id?)));
         let ids: Vec<(&str, i32)> = ids.collect();
         let of_config = ids.iter().map(|(name, id)| (format!("{name}_token_id"), json!(id))).collect();
-        let config = config_json(&bundle.manifest, of_config)?;
-        Ok(Self { config, tokenizer: Some((text, described(tokenizer.as_ref(), &ids)?)), warning: None })
+        let config = config_json(session, &bundle.manifest, text, of_config)?;
+        Ok(Self { config, tokenizer: Some((tokens, described(tokenizer.as_ref(), &ids)?)), warning: None })
     }
 
     /// Writes the weights in shards of at most so many bytes, and the other files beside them; the weights or their index.

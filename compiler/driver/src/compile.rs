@@ -30,6 +30,7 @@ use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_canc
 use halite_target::{ModuleCheck, Target, Vocabulary};
 use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
+pub(crate) use pack::identity;
 use pack::{Packed, assemble, pack};
 pub use replicas::Replicas;
 use resident::add_resident;
@@ -254,7 +255,8 @@ impl Session {
         Ok(pipelines)
     }
 
-    /// The model of a recipe in phase `built`, with what reading its definition warned of.
+    /// The model of a recipe in phase `built`, with what reading its definition warned of. Where neither recipe nor overrides say how long
+    /// sequences are, those of a `config.json` are no longer than its checkpoint is made for.
     ///
     /// # Errors
     /// Every mistake found in the model: those in the recipe, in each override in order, in the model.
@@ -277,9 +279,12 @@ impl Session {
                 Elaborated::clone(built)
             }
         };
-        elaborated.warnings.extend(source.warnings.iter().cloned());
+        // A checkpoint takes no longer sequences than it is made for, unless the recipe asks for them.
         let seq = size(&elaborated.config, "seq");
-        elaborated.warnings.extend(source.positions.zip(seq).and_then(|(positions, seq)| positions.warning(seq)));
+        if let Some(fewer) = source.positions.zip(seq).and_then(|(positions, seq)| positions.fewer_than(seq)) {
+            return self.elaborate(&source.with_seq(fewer));
+        }
+        elaborated.warnings.extend(source.warnings.iter().cloned());
         Ok(elaborated)
     }
 

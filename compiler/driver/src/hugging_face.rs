@@ -5,6 +5,7 @@
 //! stands for the same recipe as one that names the model and states the settings, and compiles to the same bytes.
 
 mod bert;
+mod family;
 mod gpt2;
 mod json;
 mod keys;
@@ -16,6 +17,7 @@ mod read;
 mod rope;
 mod write;
 
+use crate::Session;
 use halite_bundle::Manifest;
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, Result, SourceFile, Span, codes};
@@ -59,25 +61,34 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
+    /// How many these are, where sequences of this length have more.
+    pub(crate) fn fewer_than(self, seq: usize) -> Option<usize> {
+        usize::try_from(self.count).ok().filter(|count| *count < seq)
+    }
+
     /// What deserves a look when the model is compiled for sequences of this length.
     pub(crate) fn warning(self, seq: usize) -> Option<Diagnostic> {
-        let Self { count, span, is_stated } = self;
-        let label = if is_stated { "stated here" } else { "not stated here: Transformers takes it to be so" };
-        let message = || format!("`seq` is {seq}, but the checkpoint is made for at most {count} positions");
-        usize::try_from(count).is_ok_and(|count| count < seq).then(|| {
-            let warning = Diagnostic::warning(codes::HUGGING_FACE, message()).at(span, label);
-            warning.help(format!("set `seq` to at most {count}, or expect to train the model on longer sequences"))
-        })
+        let count = self.fewer_than(seq)?;
+        let label = if self.is_stated { "stated here" } else { "not stated here: Transformers takes it to be so" };
+        let message = format!("`seq` is {seq}, but the checkpoint is made for at most {count} positions");
+        let help = format!("set `seq` to at most {count}, or expect to train the model on longer sequences");
+        Some(Diagnostic::warning(codes::HUGGING_FACE, message).at(self.span, label).help(help))
     }
 }
 
 /// The `config.json` of the model of a bundle, which Transformers reads, as JSON text. What it says of tokens that begin and end texts is
-/// up to who knows the tokenizer: they are `more`, beside what a model says of itself.
+/// up to who knows the tokenizer: they are `more`, beside what a model says of itself. `text` is that of the model, where it is no built-in
+/// one; it may compute what a built-in model does.
 ///
 /// # Errors
-/// When the model is no built-in one, for which Transformers has a class.
-pub fn config_json(manifest: &Manifest, more: Map<String, Value>) -> Result<String> {
-    let mut object = write::config_json(manifest)?;
+/// When no built-in model computes the same, for which Transformers has a class.
+pub fn config_json(
+    session: &mut Session,
+    manifest: &Manifest,
+    text: Option<&str>,
+    more: Map<String, Value>,
+) -> Result<String> {
+    let mut object = write::config_json(family::of(session, manifest, text)?, manifest);
     object.extend(more);
     let text = serde_json::to_string_pretty(&object).map_err(|error| Diagnostic::bug(error.to_string()))?;
     Ok(text + "\n")

@@ -48,7 +48,7 @@ pub struct Source {
     pub model: Model,
     /// What deserves a look in a `config.json` that the model comes from.
     pub warnings: Diagnostics,
-    /// How many positions such a file says that its checkpoint is made for, where the model says the length of sequences.
+    /// How many positions such a file says that its checkpoint is made for, where the recipe does not say the length of sequences.
     pub(crate) positions: Option<Positions>,
 }
 
@@ -150,6 +150,13 @@ impl Source {
         let mut source = self.clone();
         let size = |stated: Option<usize>, key: &str| stated.or_else(|| size(config, key));
         (source.recipe.batch, source.recipe.seq) = (size(self.recipe.batch, "batch"), size(self.recipe.seq, "seq"));
+        source
+    }
+
+    /// The same with sequences of this length.
+    pub(crate) fn with_seq(&self, seq: usize) -> Self {
+        let mut source = self.clone();
+        (source.recipe.seq, source.positions) = (Some(seq), None);
         source
     }
 

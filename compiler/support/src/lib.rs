@@ -4,6 +4,7 @@
 
 mod caller;
 mod cancel;
+mod changed_line;
 pub mod codes;
 mod contained;
 mod diagnostic;
@@ -22,6 +23,7 @@ pub mod units;
 
 pub use caller::Caller;
 pub use cancel::{CancelToken, check_cancelled};
+pub use changed_line::ChangedLine;
 pub use codes::Code;
 pub use contained::{contained, is_contained};
 pub use diagnostic::{Diagnostic, Label, Result, Severity, sort_by_place};

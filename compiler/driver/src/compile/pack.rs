@@ -222,10 +222,9 @@ pub(super) fn assemble(
     }
     let statistics = statistics(&source.recipe, &calls, &buffers, &mesh, target.peak_flops(&source.recipe))?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
-    let ir = text::print_with(&elaborated.module, text::PrintOptions { locations: false });
     let model = ModelInfo {
         name: elaborated.module.name.to_string(),
-        sha256: sha256(ir.as_bytes()),
+        sha256: identity(&elaborated.module),
         config: elaborated.config.clone(),
     };
     let manifest = Manifest {
@@ -257,6 +256,11 @@ pub(super) fn assemble(
     warnings.extend(told.into_iter().map(|warning| locate(source, warning)));
     let bundle = Bundle::assembled(manifest, files);
     Ok(Compiled { bundle, warnings, presumed, audit, causality, replicas, reports, remarks })
+}
+
+/// What tells a model from others: the SHA-256 of its IR before all passes, without places in texts.
+pub(crate) fn identity(model: &Module) -> String {
+    sha256(text::print_with(model, text::PrintOptions { locations: false }).as_bytes())
 }
 
 /// Micro-batches in one update.

@@ -3,37 +3,21 @@
 use super::keys::{Default, Fixed, Key, Meaning, ROPE_SCALING, ROPE_THETA, Scaling};
 use super::range::Range;
 use super::rope::{DEFAULT, TYPES};
-use super::{FAMILIES, Family};
+use super::Family;
 use halite_bundle::Manifest;
 use halite_recipe::ConfigValue;
-use halite_support::nearest::list;
-use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// The values of a model's configuration, by key.
 type Config = IndexMap<String, ConfigValue>;
 
-/// As [`super::config_json`].
-pub(super) fn config_json(manifest: &Manifest) -> Result<Map<String, Value>> {
-    let name = manifest.recipe.model.name.as_str();
-    let family = FAMILIES.iter().find(|family| family.models.contains(&name)).ok_or_else(|| of_no_family(name))?;
+/// The keys of a model of a family, with their values.
+pub(super) fn config_json(family: &Family, manifest: &Manifest) -> Map<String, Value> {
     let config = &manifest.model.config;
-    let mut object = Map::new();
-    object.insert("model_type".to_owned(), json!(family.model_type));
-    for key in family.keys {
-        if let Some(value) = stated(key, family, config) {
-            object.insert(key.name.to_owned(), value);
-        }
-    }
-    Ok(object)
-}
-
-fn of_no_family(name: &str) -> Diagnostic {
-    let known: Vec<&str> = FAMILIES.iter().flat_map(|family| family.models).copied().collect();
-    Diagnostic::error(codes::HUGGING_FACE, format!("`{name}` is no built-in model: Transformers has no class for it"))
-        .note(format!("built in are {}", list(&known)))
-        .help("write its weights alone: `halite convert ... --weights-only -o model.safetensors`")
+    let stated = |key: &Key| Some((key.name.to_owned(), stated(key, family, config)?));
+    let model_type = ("model_type".to_owned(), json!(family.model_type));
+    std::iter::once(model_type).chain(family.keys.iter().filter_map(stated)).collect()
 }
 
 /// What a key says of a configuration; `None` where it need not be stated.
