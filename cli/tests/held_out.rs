@@ -56,19 +56,18 @@ fn the_last_batch_of_packed_documents_is_padded() {
 #[test]
 fn rows_without_a_whole_batch_are_told_of_where_nothing_tells_padding() {
     let folder = folder();
+    let left_out = "the last 2 held-out rows of 16 labels are left out: they are less than a batch of 3";
+    let repeated = "the 8 held-out rows of 16 labels are repeated until there are 12, a whole batch: some count twice";
     for (batch, expected, told) in [
         (1, 128, None),
         (4, 128, None),
-        (3, 96, Some("the last 2 held-out rows of 16 labels are left out: they are less than a batch of 3")),
-        (
-            12,
-            192,
-            Some("the 8 held-out rows of 16 labels are repeated until there are 12, a whole batch: some count twice"),
-        ),
+        (3, 96, Some((left_out, "set `batch = 2`, which divides the 8 there are"))),
+        (12, 192, Some((repeated, "set `batch = 8`, which divides the 8 there are"))),
     ] {
         let (_, labels, warned) = measured(folder.path(), false, batch);
         assert_eq!(labels, expected, "{batch}: {warned}");
         assert_eq!(warned.contains("held-out rows"), told.is_some(), "{batch}: {warned}");
-        assert!(warned.contains(told.unwrap_or_default()), "{batch}: {warned}");
+        let (message, help) = told.unwrap_or_default();
+        assert!(warned.contains(message) && warned.contains(help), "{batch}: {warned}");
     }
 }

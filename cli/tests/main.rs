@@ -16,6 +16,7 @@ mod kills;
 mod launch;
 mod marks;
 mod numerics;
+mod own_models;
 mod pages;
 mod platforms;
 mod program;

@@ -119,6 +119,22 @@ fn what_transformers_lacks_is_told() {
     assert_eq!(compared["differences"][0]["key"], "text of the model");
 }
 
+/// Of a text shorter than one row, each row has it several times.
+#[test]
+fn data_that_are_fewer_than_an_update_takes_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (repeated, epochs) in [(1, 20), (9, 2), (40, 0)] {
+        std::fs::write(folder.join("text.txt"), TEXT.repeat(repeated)).unwrap();
+        let run = ["train", "tiny", "--text", "text.txt", "--steps", "3", "--fresh", "-o"];
+        let output = halite(folder, &[&run[..], &[&format!("run{repeated}"), "--json", "-q"]].concat());
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["epochs"], epochs, "{repeated}: {}", message(&output));
+        let told = message(&output).contains("the training data are no more than the 512 tokens of one update");
+        assert_eq!(told, repeated == 1, "{repeated}: {}", message(&output));
+    }
+}
+
 #[test]
 fn starting_texts_have_no_findings() {
     let folder = tempfile::tempdir().unwrap();

@@ -132,8 +132,8 @@ impl Record {
         of_data(self) == of_data(other)
     }
 
-    /// What another run does otherwise, one sentence for each key.
-    pub(super) fn differences(&self, new: &Self) -> Vec<String> {
+    /// What another run does otherwise, one sentence for each key, and the line of its model that changed, where that is known.
+    pub(super) fn differences(&self, new: &Self, changed: Option<&ChangedLine>) -> Vec<String> {
         let keys: std::collections::BTreeSet<&String> = self.made_by.keys().chain(new.made_by.keys()).collect();
         let differ = keys.into_iter().filter_map(|key| match (self.made_by.get(key), new.made_by.get(key)) {
             (Some(old), Some(new)) if old != new => Some(format!("`{key}` was {old}, now it is {new}")),
@@ -142,6 +142,11 @@ impl Record {
             _ => None,
         });
         let mut differences: Vec<String> = differ.collect();
+        if self.model != new.model
+            && let Some(line) = changed
+        {
+            differences.insert(0, format!("the model is another: {line}"));
+        }
         if differences.is_empty() && self.model != new.model {
             differences.push(replaced("model", &self.model, &new.model, "its text or Halite is another"));
         }
@@ -197,15 +202,16 @@ impl Resumption<'_> {
     /// When something differs that may not.
     pub(super) fn check(&self) -> Result<Option<Diagnostic>> {
         let Some(old) = self.old else { return Ok(None) };
-        let (differences, moved) = (old.differences(self.new), changes(&old.layout, &self.new.layout));
+        let (differences, moved) =
+            (old.differences(self.new, self.changed.as_ref()), changes(&old.layout, &self.new.layout));
         let path = self.state.display();
         let on_another = moved.map(|changes| format!("the state `{path}` was saved on another layout: {changes}"));
         if differences.is_empty() {
             return Ok(on_another.map(|message| Diagnostic::warning(codes::OTHER_LAYOUT, message)));
         }
         let message = format!("the state `{path}` comes from another run");
-        let line = self.changed.as_ref().map(|line| format!("the model is another: {line}"));
-        let told = |diagnostic: Diagnostic| line.iter().chain(&differences).fold(diagnostic, |told, difference| told.note(difference));
+        let told =
+            |diagnostic: Diagnostic| differences.iter().fold(diagnostic, |told, difference| told.note(difference));
         if self.allow {
             let warning = told(Diagnostic::warning(codes::OTHER_RUN, message));
             return Ok(Some(on_another.into_iter().fold(warning, Diagnostic::note)));

@@ -119,7 +119,8 @@ pub(super) fn resumed(
     let (tensors, text) = tensors::read_marked(path, KEY)?;
     let text = checkpoint::text_of(path)?.or(text);
     let old = text.map(|text| Record::parse(&text, path)).transpose()?;
-    let model = RunFiles::at(path).and_then(|run| run.model());
+    let run = RunFiles::at(path).or_else(|| RunFiles::at(path.parent()?));
+    let model = run.and_then(|run| run.model());
     let resumption = Resumption {
         state: path,
         old: old.as_ref(),

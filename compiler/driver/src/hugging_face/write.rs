@@ -1,9 +1,9 @@
 //! Writing a `config.json` by the tables.
 
+use super::Family;
 use super::keys::{Default, Fixed, Key, Meaning, ROPE_SCALING, ROPE_THETA, Scaling};
 use super::range::Range;
 use super::rope::{DEFAULT, TYPES};
-use super::Family;
 use halite_bundle::Manifest;
 use halite_recipe::ConfigValue;
 use indexmap::IndexMap;
