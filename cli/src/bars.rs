@@ -29,6 +29,14 @@ pub(super) fn spinner(context: &Context, message: &str) -> ProgressBar {
     spinner
 }
 
+/// A [`spinner`]; as a line when nobody watches.
+pub(super) fn announced(context: &Context, message: &str) -> ProgressBar {
+    if context.shows_progress() && !terminal::is_interactive() {
+        terminal::say(&plain(message));
+    }
+    spinner(context, message)
+}
+
 /// A training run as a bar with loss, metrics, learning rate and speed; as a line every so many steps when nobody watches.
 pub(super) struct TrainBar {
     bar: ProgressBar,
@@ -39,6 +47,7 @@ pub(super) struct TrainBar {
     recent: VecDeque<TimeRecord>,
     /// Updates that this process made.
     heard: usize,
+    /// What the last evaluation came to.
     held_out: String,
 }
 
@@ -112,13 +121,18 @@ impl Observer for TrainBar {
     }
 
     fn evaluated(&mut self, record: &EvalRecord) {
-        self.held_out = format!("  held out {:.4}", record.held_out_loss);
+        self.held_out = format!("  {}", held_out(record));
         if self.every.is_some() {
             let (step, steps, loss) = (record.step, self.steps, record.held_out_loss);
             let metrics: String = record.metrics.iter().map(|(name, value)| format!("  {name} {value:.4}")).collect();
             terminal::say(&plain(&format!("step {step:>5}/{steps}  held-out loss {loss:.4}{metrics}")));
         }
     }
+}
+
+/// The loss of an evaluation, with the update after which it was made: later lines repeat it.
+fn held_out(record: &EvalRecord) -> String {
+    format!("held out {:.4} (at {})", record.held_out_loss, record.step)
 }
 
 /// A study of recipes as one bar over all runs; as a line for each run when nobody watches.
@@ -131,7 +145,8 @@ pub(super) struct NumericsBar {
     runs: u64,
     recipe: String,
     seed: u64,
-    held_out: f64,
+    /// What the last evaluation came to.
+    held_out: Option<EvalRecord>,
     /// The end of what was last heard of; what is heard of next began then.
     since: Instant,
     /// Seconds and updates of each recipe, evaluations and comparisons not counted.
@@ -149,7 +164,7 @@ impl NumericsBar {
             runs: 0,
             recipe: String::new(),
             seed: 0,
-            held_out: f64::NAN,
+            held_out: None,
             since: Instant::now(),
             spent: IndexMap::new(),
         }
@@ -178,12 +193,13 @@ impl Observer for NumericsBar {
         self.bar.set_position(self.runs * self.steps + record.step);
         let Self { recipe, seed, held_out, .. } = &*self;
         let loss = record.loss();
-        self.bar.set_message(plain(&format!("{recipe}, seed {seed}: loss {loss:.4}  held out {held_out:.4}")));
+        let held_out = held_out.as_ref().map(|record| format!("  {}", self::held_out(record))).unwrap_or_default();
+        self.bar.set_message(plain(&format!("{recipe}, seed {seed}: loss {loss:.4}{held_out}")));
         self.since = Instant::now();
     }
 
     fn evaluated(&mut self, record: &EvalRecord) {
-        self.held_out = record.held_out_loss;
+        self.held_out = Some(record.clone());
         self.since = Instant::now();
     }
 }
@@ -194,7 +210,7 @@ impl study::Observer for NumericsBar {
     }
 
     fn run_started(&mut self, recipe: &str, seed: u64) {
-        (self.recipe, self.seed) = (recipe.to_owned(), seed);
+        (self.recipe, self.seed, self.held_out) = (recipe.to_owned(), seed, None);
     }
 
     fn compared(&mut self, _: &GradientErrors) {
@@ -208,7 +224,7 @@ impl study::Observer for NumericsBar {
             let Self { recipe, seed, held_out, .. } = &*self;
             let end = match diverged {
                 Some(step) => format!("diverged after update {step}"),
-                None => format!("held-out loss {held_out:.4}"),
+                None => format!("held-out loss {:.4}", held_out.as_ref().map_or(f64::NAN, |last| last.held_out_loss)),
             };
             terminal::say(&format!("{recipe}, seed {seed}: {end}"));
         }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// Compare runs: curves beside one another, and how their recipes differ.
 ///
-/// Each RUN is the folder of a run, which may still go on. Writes a page with the curves of all runs, the loss as a picture beside it, and
-/// prints what the runs came to and which keys of their recipes differ.
+/// Each RUN is the folder of a run, which may still go on. Prints what the runs came to and which keys of their recipes differ. With `-o`
+/// it also writes a page with the curves of all runs, and the loss as a picture.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,34 +22,43 @@ pub(super) struct Compare {
     /// Folders of runs, or checkpoints of them.
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
-    /// The folder to write `compare.html` and `loss.svg` to.
-    #[arg(short, long, value_name = "DIR", default_value = "compare")]
-    output: PathBuf,
+    /// Write the curves to this folder, as `compare.html` and `loss.svg`.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
 impl Compare {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let runs = self.runs.iter().map(|path| read(context, path)).collect::<Result<Vec<Compared>>>()?;
         let compared = Comparison::new(runs)?;
-        let (page, loss) = (compared.page()?, compared.loss()?);
-        let folder = &self.output;
-        halite_disk::write(&folder.join("compare.html"), page.as_bytes())?;
-        halite_disk::write(&folder.join("loss.svg"), loss.as_bytes())?;
+        let page = self.output.as_deref().map(|folder| write(&compared, folder)).transpose()?;
         let mut text = table(&compared.losses());
         if compared.differences().is_empty() {
             text.push_str("\ntheir recipes are the same\n");
         } else {
             text.push_str(&format!("\n{}", table(&compared.rows(cut))));
         }
-        text.push_str(&format!("\nwrote {}\n", folder.join("compare.html").display()));
+        text.push_str(&match &page {
+            Some(page) => format!("\nwrote {}\n", page.display()),
+            None => "\n`-o DIR` writes their curves: compare.html, and the loss alone as loss.svg\n".to_owned(),
+        });
         let differences = compared.differences().iter().map(|(key, values)| json!({"key": key, "values": values}));
         let json = json!({
             "runs": compared.runs().iter().map(came_to).collect::<Vec<_>>(),
             "differences": differences.collect::<Vec<_>>(),
-            "page": folder.join("compare.html"),
+            "page": page,
         });
         Ok(Output::new(text, json))
     }
+}
+
+/// Writes the curves to a folder; the page of them.
+fn write(compared: &Comparison, folder: &Path) -> Result<PathBuf> {
+    let (page, loss) = (folder.join("compare.html"), folder.join("loss.svg"));
+    let (curves, picture) = (compared.page()?, compared.loss()?);
+    halite_disk::write(&page, curves.as_bytes())?;
+    halite_disk::write(&loss, picture.as_bytes())?;
+    Ok(page)
 }
 
 /// What a run came to, for programs.

@@ -136,7 +136,14 @@ impl Convert {
         let (place, count) = (place.display().to_string(), converted.len());
         let size: usize = converted.values().map(|tensor| tensor.bytes().len()).sum();
         let (how, tensors) = (self.to.said(), counted(count, "tensor"));
-        let text = format!("wrote {place}: {tensors} {how}, {}, from {from}\n", bytes(size as u64));
+        let read = match form {
+            _ if from == count => String::new(),
+            Form::Model if weights_only && from > count => {
+                format!("; of the {from} read, those of the optimizer are left out")
+            }
+            _ => format!("; {from} were read: a bundle stores some of them as one"),
+        };
+        let text = format!("wrote {place}: {tensors} {how}, {}{read}\n", bytes(size as u64));
         let json = json!({"output": place, "to": form.name(), "tensors": count, "from": from, "bytes": size});
         Ok(Output {
             warnings: folder.and_then(|folder| folder.warning).into_iter().collect(),

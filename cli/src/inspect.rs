@@ -1,5 +1,7 @@
 //! `halite inspect`.
 
+mod tensors;
+
 use crate::compile::describe;
 use crate::context::{Context, Output, Result};
 use crate::groups::describe as describe_groups;
@@ -21,10 +23,10 @@ use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Show what is in a recipe, a bundle, an IR or an HLO file.
+/// Show what is in a recipe, a bundle, an IR, an HLO or a safetensors file.
 ///
 /// It counts parameters, instructions, FLOPs and bytes by op and by scope, and estimates the memory that a core needs.
-/// On one page unless `--all` is given, with how each group of parameters is updated where the recipe has groups. With `--json`
+/// Of a safetensors file it shows names, types and sizes. On one page unless `--all` is given, with how each group of parameters is updated where the recipe has groups. With `--json`
 /// everything is there.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -35,13 +37,14 @@ Examples:
   halite inspect build/tiny --module forward --dot | dot -Tsvg > forward.svg
   halite inspect build/tiny/forward.hlo.pb
   halite inspect build/tiny/train_step.ir
+  halite inspect runs/tiny/state.safetensors
   halite inspect hlat-7b --precision
   halite inspect --ir train_step hlat-7b
   halite inspect hlat-7b --placement --set parallel.data=4
   halite inspect hlat-7b --target trn1 --memory-plot memory.svg
   halite inspect other.hlo.pb --target trn2")]
 pub(super) struct Inspect {
-    /// Preset, recipe, model file, bundle, `.ir` or `.pb` file.
+    /// Preset, recipe, model file, bundle, `.ir`, `.pb` or `.safetensors` file.
     input: String,
     /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -78,6 +81,13 @@ pub(super) struct Inspect {
 
 impl Inspect {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        if tensors::are_at(&self.input) {
+            return if self.is_of_programs() {
+                Err(tensors::no_program(&self.input).into())
+            } else {
+                tensors::describe(&self.input, self.all)
+            };
+        }
         if let Some(module) = &self.ir {
             context.require_recipe(&self.input, "--ir")?;
             let role = role(context, module)?;
@@ -120,6 +130,12 @@ impl Inspect {
         let arguments = entries.iter().map(|entry| arguments(entry, &manifest.buffers)).collect();
         let memory = Memory { target, flags, arguments };
         self.modules(context, &modules, &memory, text, json!({"manifest": manifest, "groups": groups}))
+    }
+
+    /// Whether an option is given that says something of programs alone.
+    fn is_of_programs(&self) -> bool {
+        let has_name = [&self.module, &self.ir, &self.target].into_iter().any(Option::is_some);
+        has_name || self.dot || self.precision || self.placement || self.memory_plot.is_some() || !self.set.is_empty()
     }
 
     /// The overrides of the recipe; a bundle that is there stays as it is, for whatever target it is looked at.

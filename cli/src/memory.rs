@@ -3,7 +3,9 @@
 use crate::context::{Context, Result};
 use crate::inspect;
 use crate::table::bytes;
-use halite_bundle::{Bundle, ModuleEntry, arguments};
+use halite_bundle::estimate::MemoryEstimate;
+use halite_bundle::{Bundle, Manifest, ModuleEntry, arguments};
+use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, codes};
 use rustix::process::{Resource, getrlimit};
 use std::path::{Path, PathBuf};
@@ -49,13 +51,18 @@ fn group() -> Option<Limit> {
     Some(Limit { bytes, who: "its control group allows" })
 }
 
-/// What a run takes, in bytes.
+/// What a run takes, in bytes, and the sizes that make it so.
 struct Needs {
     /// The state, exactly.
     state: u64,
     /// A step on all ranks, with the state, as it is estimated.
     step: u64,
+    /// The part of it that grows with the data of a step.
+    activations: u64,
     ranks: u64,
+    /// Sequences of a step, and tokens of each, where the model says so.
+    batch: Option<u64>,
+    seq: Option<u64>,
 }
 
 impl Needs {
@@ -63,33 +70,70 @@ impl Needs {
         let manifest = &bundle.manifest;
         let (state, ranks) = (manifest.statistics.state_bytes, manifest.mesh.num_ranks() as u64);
         let of_rank = manifest.modules.iter().map(|entry| of_module(context, bundle, entry));
-        let of_rank = of_rank.collect::<Result<Vec<u64>>>()?.into_iter().max().unwrap_or(0);
-        Ok(Self { state, step: of_rank.saturating_mul(ranks).max(state), ranks })
+        let of_rank = of_rank.collect::<Result<Vec<_>>>()?.into_iter().max_by_key(MemoryEstimate::total);
+        let of_rank = of_rank.unwrap_or_default();
+        let activations = of_rank.peak.activations.saturating_add(of_rank.peak.workspace);
+        Ok(Self {
+            state,
+            step: of_rank.total().saturating_mul(ranks).max(state),
+            activations: activations.saturating_mul(ranks),
+            ranks,
+            batch: size(manifest, "batch"),
+            seq: size(manifest, "seq"),
+        })
     }
 
     /// Holds them to a limit.
     fn held_to(&self, limit: &Limit) -> halite_support::Result<Option<Diagnostic>> {
-        let &Self { state, step, ranks } = self;
+        let &Self { state, step, ranks, .. } = self;
         let on_all = if ranks > 1 { format!(" on all {ranks} ranks") } else { String::new() };
         let (who, most) = (limit.who, bytes(limit.bytes));
         let message =
             format!("the state is {}, and a step{on_all} needs about {}; {who} {most}", bytes(state), bytes(step));
-        let help = "train a smaller model here, as with `--set layers=2`, or a smaller `--set batch=..`";
+        let help = self.smaller(limit.bytes);
         if state > limit.bytes {
             return Err(Diagnostic::error(codes::MACHINE_MEMORY, message).note("nothing was made").help(help));
         }
         Ok((step > limit.bytes).then(|| Diagnostic::warning(codes::MACHINE_MEMORY, message).help(help)))
     }
+
+    /// What to make smaller: the data of a step where the rest fits, else the model.
+    fn smaller(&self, limit: u64) -> String {
+        let rest = self.step.saturating_sub(self.activations);
+        let Some(room) = limit.checked_sub(rest).filter(|room| *room > 0) else {
+            return "weights and the optimizer state of them are too large: make `layers` or `hidden` of the model smaller, as with \
+                    `--set layers=2`"
+                .to_owned();
+        };
+        let said = format!("about {} are activations, which grow with `batch` and `seq`", bytes(self.activations));
+        // Activations grow with both at least in proportion.
+        let fitting = |size: u64| (u128::from(size) * u128::from(room) / u128::from(self.activations.max(1))) as u64;
+        let of_batch = self.batch.map(fitting).filter(|batch| *batch > 0).map(|batch| format!("`--set batch={batch}`"));
+        let of_seq =
+            || self.seq.map(fitting).filter(|seq| *seq > 0).map(|seq| format!("`--set seq={}`", 1 << seq.ilog2()));
+        match of_batch.or_else(of_seq) {
+            Some(set) => format!("{said}: {set} would fit"),
+            None => format!("{said}: make these smaller"),
+        }
+    }
+}
+
+/// A size in the configuration of the model.
+fn size(manifest: &Manifest, key: &str) -> Option<u64> {
+    match manifest.model.config.get(key) {
+        Some(&ConfigValue::Int(size)) => u64::try_from(size).ok(),
+        _ => None,
+    }
 }
 
 /// What a module needs on one rank, as it is estimated.
-fn of_module(context: &Context, bundle: &Bundle, entry: &ModuleEntry) -> Result<u64> {
+fn of_module(context: &Context, bundle: &Bundle, entry: &ModuleEntry) -> Result<MemoryEstimate> {
     let manifest = &bundle.manifest;
     let name = &manifest.recipe.target;
     let target = context.session.vocabulary.targets.get(name)?;
     let hlo = inspect::decode(bundle.hlo(entry)?, &entry.file)?;
     let analysis = target.analyze(&hlo, name, &manifest.flags, &arguments(entry, &manifest.buffers))?;
-    Ok(analysis.estimate.memory.total())
+    Ok(analysis.estimate.memory)
 }
 
 /// Refuses a run whose state alone is more than this process may use; a warning where a step is, as far as it is estimated.
@@ -117,11 +161,24 @@ mod tests {
     fn a_state_is_refused_and_a_step_is_told() {
         const GIB: u64 = 1 << 30;
         let limit = Limit { bytes: 8 * GIB, who: "this machine has" };
-        let held = |state: u64, step: u64| Needs { state, step, ranks: 2 }.held_to(&limit);
+        let needs = |state, step, batch| Needs {
+            state,
+            step,
+            activations: 4 * GIB,
+            ranks: 2,
+            batch: Some(batch),
+            seq: Some(4096),
+        };
+        let held = |state: u64, step: u64| needs(state, step, 4).held_to(&limit);
         assert_eq!(held(8 * GIB, 8 * GIB), Ok(None));
         let warning = held(8 * GIB, 9 * GIB).unwrap().unwrap();
         let said = "the state is 8.0 GiB, and a step on all 2 ranks needs about 9.0 GiB; this machine has 8.0 GiB";
         assert_eq!(warning.message(), said);
-        assert!(held(9 * GIB, 9 * GIB).is_err());
+        assert!(held(9 * GIB, 13 * GIB).is_err());
+        let help = |state, step, batch| needs(state, step, batch).smaller(limit.bytes);
+        let of_step = "about 4.0 GiB are activations, which grow with `batch` and `seq`: ";
+        assert_eq!(help(5 * GIB, 9 * GIB, 4), format!("{of_step}`--set batch=3` would fit"));
+        assert_eq!(help(5 * GIB, 9 * GIB, 1), format!("{of_step}`--set seq=2048` would fit"));
+        assert!(help(8 * GIB, 12 * GIB, 4).contains("`layers` or `hidden`"));
     }
 }

@@ -68,7 +68,7 @@ pub(super) struct Numerics {
 impl Numerics {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let Some(table) = self.texts.table()? else {
-            let error = Diagnostic::error(codes::USAGE, "it is not said what to train on");
+            let error = Diagnostic::error(codes::USAGE, "no data to train on");
             return Err(error.help("give text files with `--text`").into());
         };
         let data = RecipeData::packed(table, ".", Packing::InOrder);

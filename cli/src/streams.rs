@@ -7,8 +7,12 @@ use serde_json::{Value, json};
 /// A table for each stream: a row for each layer, with the standard deviation that it adds and that after it; then what these are.
 pub(super) fn describe(streams: &[ResidualStream]) -> String {
     let tables: String = streams.iter().map(|stream| table(&rows(stream))).collect();
-    if tables.is_empty() { tables } else { tables + ABOUT }
+    if tables.is_empty() { NONE.to_owned() } else { tables + ABOUT }
 }
+
+/// Why there is no table.
+const NONE: &str = "residual stream: not followed: that takes sums `x + f(x)` of a computed `x`, where `f` ends in a product with \
+    a weight and not in a norm\n";
 
 /// What the columns mean.
 const ABOUT: &str = "std is the standard deviation of the stream's values at the first step, as the initial weights make them; \

@@ -236,7 +236,7 @@ impl Train {
             running => running?,
         };
         options.peers = peers;
-        let spinner = bars::spinner(context, &format!("{name}: {described}; {}", self.device.preparation()));
+        let spinner = bars::announced(context, &format!("{name}: {described}; {}", self.device.preparation()));
         let mut watcher = Watcher {
             spinner,
             bar: TrainBar::new(context, options.steps),
@@ -287,9 +287,8 @@ impl Train {
 /// When its recipe names no data, or some that its model cannot be trained on.
 fn data(bundle: &Bundle) -> Result<(RecipeData, String)> {
     let Some(table) = &bundle.manifest.recipe.data else {
-        let error = Diagnostic::error(codes::USAGE, "it is not said what to train on");
-        let help =
-            "give text files with `--text`, or name data in the recipe: `[data]` with `sources = [{ files = [..] }]`";
+        let error = Diagnostic::error(codes::USAGE, "no data to train on");
+        let help = "give `--text FILE`, or data in the recipe: `[data]` with `sources = [{ files = [..] }]`";
         return Err(error.help(help).into());
     };
     let described = format!("data of {}", counted(table.sources.len(), "source"));

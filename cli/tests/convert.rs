@@ -22,6 +22,13 @@ fn files_convert_both_ways_byte_for_byte() {
     let json = halite(folder, "convert b s.safetensors --to bundle -o fed.safetensors --json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["to"], &json["from"], &json["tensors"]), (&"bundle".into(), &37.into(), &28.into()));
+    let shown = halite(folder, "inspect s.safetensors");
+    assert!(shown.contains("37 tensors") && shown.contains("  m.model.layers.*.mlp.up_proj.weight "), "{shown}");
+    let weights = halite(folder, "convert b s.safetensors --weights-only -o w.safetensors");
+    assert!(
+        weights.contains("12 tensors") && weights.contains("of the 37 read, those of the optimizer are left out"),
+        "{weights}"
+    );
     halite(folder, "convert b fed.safetensors -o back.safetensors");
     halite(folder, "convert b back.safetensors -o again.safetensors --to model");
     halite(folder, "convert b again.safetensors --to bundle -o fed2.safetensors");

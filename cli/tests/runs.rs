@@ -49,7 +49,7 @@ fn a_run_stands_for_its_recipe_and_its_state() {
     assert!(folder.join("runs/a/checkpoints/00000022").is_dir());
     let nowhere = halite(folder, &["eval", "tiny"]);
     assert_eq!(nowhere.status.code(), Some(2));
-    assert!(message(&nowhere).contains("it is not said where the weights are"), "{}", message(&nowhere));
+    assert!(message(&nowhere).contains("no weights are given"), "{}", message(&nowhere));
 }
 
 #[test]
@@ -145,6 +145,16 @@ fn starting_texts_have_no_findings() {
     }
 }
 
+/// A norm at the end of a branch decides what is added, whatever the weights before it start from.
+#[test]
+fn a_stream_that_is_not_followed_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = "model m {\n  config { batch = 4 }\n  fn main(x: f32[batch, 8]) {\n    param w: [8, 8] = normal(0.1)\n    param g: [8] = ones\n    y = x + rms_norm(linear(x, w), g)\n    output y\n    return sum(y), sum(full([1], 1.0))\n  }\n}\n";
+    std::fs::write(folder.path().join("m.hal"), model).unwrap();
+    let checked = written(folder.path(), &["check", "m.hal"]);
+    assert!(checked.contains("residual stream: not followed: "), "{checked}");
+}
+
 #[test]
 fn runs_are_compared() {
     let folder = trained();
@@ -152,7 +162,9 @@ fn runs_are_compared() {
     let other =
         ["train", "runs/a/recipe.toml", "--set", "optimizer.adamw.lr=1e-3", "--steps", "12", "-o", "runs/b", "-q"];
     written(folder, &other);
-    let compared = json(folder, &["compare", "runs/a", "runs/b"]);
+    assert!(written(folder, &["compare", "runs/a", "runs/b"]).contains("`-o DIR` writes"));
+    assert!(!folder.join("compare").exists() && !folder.join("compare.html").exists(), "nothing is written unasked");
+    let compared = json(folder, &["compare", "runs/a", "runs/b", "-o", "compare"]);
     let differ: Vec<&str> =
         compared["differences"].as_array().unwrap().iter().map(|each| each["key"].as_str().unwrap()).collect();
     assert_eq!(differ, ["optimizer.adamw.lr", "train.steps"]);
@@ -211,6 +223,7 @@ fn examples_are_called_examples() {
     assert!(output.status.success(), "{both}");
     assert!(both.contains("examples/s") && both.contains("examples per second") && !both.contains("tokens"), "{both}");
     assert!(both.contains("accuracy") && both.contains("; held out "), "{both}");
+    assert!(both.contains("data of 1 source; compiling with XLA\n") && both.contains(" (at 0)  accuracy"), "{both}");
     let measured = written(folder, &["eval", "run"]);
     assert!(
         measured.contains("accuracy") && !measured.contains("perplexity") && !measured.contains("tokens"),

@@ -117,7 +117,7 @@ pub fn measured_data(bundle: &Bundle, files: &[PathBuf], tokenizer: Option<&str>
         table.held_out = files.iter().map(source).collect();
     }
     if table.held_out.is_empty() {
-        let error = Diagnostic::error(codes::USAGE, "it is not said what to measure on");
+        let error = Diagnostic::error(codes::USAGE, "no data to measure on");
         return Err(error.help("give files with `--data`, or hold data out in the recipe: `data.held_out`"));
     }
     let held_out = RecipeData::new(bundle, table, ".")?.held_out(&feed.takes)?;

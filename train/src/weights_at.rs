@@ -24,7 +24,7 @@ impl WeightsAt {
     pub fn of(state: Option<PathBuf>, weights: Option<PathBuf>) -> Result<Self, Diagnostic> {
         let of_state = || state.map(Self::State);
         weights.map(Self::Checkpoint).or_else(of_state).ok_or_else(|| {
-            let error = Diagnostic::error(codes::USAGE, "it is not said where the weights are");
+            let error = Diagnostic::error(codes::USAGE, "no weights are given");
             error.help("give the folder of a run as INPUT or with `--state`, or a checkpoint with `--weights`")
         })
     }

@@ -209,7 +209,7 @@ impl Run<'_> {
     /// What the recipe names.
     fn recipe_data(&self) -> Result<RecipeData, Diagnostic> {
         let Some(table) = &self.bundle.manifest.recipe.data else {
-            let error = Diagnostic::error(codes::USAGE, "it is not said what to train on");
+            let error = Diagnostic::error(codes::USAGE, "no data to train on");
             let help = "give `data`: arrays of tokens, or what the recipe's table `data` would have, such as \
                         `{\"sources\": [{\"files\": [\"book.txt\"]}]}`";
             return Err(error.help(help));

@@ -273,7 +273,7 @@ def test_a_run_of_a_model_of_python_has_its_state_alone() -> None:
 MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: halite.load_run("nothing"), "`nothing` is not the folder of a run", "`halite.train`"),
     (lambda: halite.load_run("bundle"), "`bundle` is not the folder of a run", "`checkpoints`"),
-    (lambda: halite.evaluate("bundle"), "it is not said where the weights are", "here or as `state`, or a checkpoint as `weights`"),
+    (lambda: halite.evaluate("bundle"), "no weights are given", "here or as `state`, or a checkpoint as `weights`"),
     (lambda: halite.evaluate("tiny", state="run", data="book.txt"), "the tensor `model.embed_tokens.weight` is `f32[256,16]`", "convert or reshape it"),
     (lambda: halite.evaluate("run", data="no.txt"), "no file matches `no.txt`", "check the path"),
     (lambda: halite.evaluate("run", plugin="no.so"), "`no.so` is not a file", "call `halite.install_plugin()`"),
@@ -301,7 +301,7 @@ def test_wrong_inputs_are_refused_with_what_to_do(at: int) -> None:
 
 def test_without_data_it_is_not_said_what_to_measure_on() -> None:
     halite.train("tiny", [np.zeros((8, 65), np.int32)], steps=1, output="run")
-    with pytest.raises(halite.Error, match="it is not said what to measure on") as caught:
+    with pytest.raises(halite.Error, match="no data to measure on") as caught:
         halite.evaluate("run")
     assert caught.value.help == "give files with `data`, or hold data out in the recipe: `data.held_out`"
 

@@ -373,7 +373,7 @@ class NoJson(Source):
 
 # What is done, what is said, and what is advised.
 MISTAKES: list[tuple[Callable[[halite.Bundle], Any], str, str]] = [
-    (lambda b: halite.train(b), "it is not said what to train on", "give `data`: arrays of tokens"),
+    (lambda b: halite.train(b), "no data to train on", "give `data`: arrays of tokens"),
     (lambda b: halite.train(b, BATCHES[0]), "batch 0 of `data` is `int32[9]`, expected whole numbers `[rows, 9]`", "a row for each sequence"),
     (lambda b: halite.train(b, BATCHES[:, :, :8]), "`int32[3, 8]`, expected whole numbers `[rows, 9]`", "and one more to predict"),
     (lambda b: halite.train(b, BATCHES * 1.0), "is `float64[3, 9]`", "arrays of token ids"),

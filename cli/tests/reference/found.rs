@@ -4,7 +4,7 @@ use super::reference;
 use halite_reference::words::{NOTES, WORDS};
 
 /// What a newcomer types, and the entry that answers.
-const WORDS_OF_A_NEWCOMER: [(&str, &str); 33] = [
+const WORDS_OF_A_NEWCOMER: [(&str, &str); 42] = [
     ("mask", "chapter masks"),
     ("freeze", "recipe key optimizer.group.frozen"),
     ("warm-up", "recipe key schedule.warmup"),
@@ -38,6 +38,15 @@ const WORDS_OF_A_NEWCOMER: [(&str, &str); 33] = [
     ("checkpoint", "recipe key checkpoint"),
     ("scan", "chapter loops"),
     ("convolution", "chapter operators and shapes"),
+    ("export", "command convert"),
+    ("jax", "command compile"),
+    ("PyTorch", "command convert"),
+    ("numpy", "recipe key data.sources.format"),
+    ("megatron", "recipe key data.sources.format"),
+    ("deepspeed", "recipe key parallel.zero"),
+    ("onnx", "command convert"),
+    ("post norm", "block norm"),
+    ("sandwich-norm", "block norm"),
 ];
 
 #[test]
@@ -87,6 +96,7 @@ fn what_is_not_there_is_not_replaced() {
         ("silus", Some("silu"), None),
         ("causal softmax", None, Some("chapter functions")),
         ("cosst", None, None),
+        ("cax", None, None),
         ("qqqqzzzz", None, None),
     ] {
         let found = reference.search(words);

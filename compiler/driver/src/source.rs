@@ -344,6 +344,15 @@ pub(crate) fn size(config: &IndexMap<String, ConfigValue>, key: &str) -> Option<
 }
 
 fn unknown_input(input: &str) -> Diagnostic {
+    if input.ends_with(".safetensors") {
+        let error = Diagnostic::error(
+            codes::INPUT,
+            format!("a file of tensors, such as `{input}`, does not say what its model is"),
+        );
+        return error.help(
+            "name the model: a recipe, a run, or the folder of a checkpoint with its `config.json`; `halite inspect` shows the tensors",
+        );
+    }
     let named = halite_models::presets().iter().chain(halite_models::models());
     let known: Vec<&str> = named.map(|(name, _)| *name).collect();
     Diagnostic::error(

@@ -129,6 +129,8 @@ struct Elaborator<'r, 'm> {
     limit_reached: bool,
     errors: Diagnostics,
     seen: IndexSet<(Span, &'static str)>,
+    /// Of each call of a function, or of `main`, and each op that refused a shape there: which of the errors says so.
+    refused_shapes: FxHashMap<(Option<Span>, Name), usize>,
 }
 
 /// Where something was declared, and the call that ran the declaration.
@@ -160,6 +162,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             limit_reached: false,
             errors,
             seen,
+            refused_shapes: FxHashMap::default(),
         }
     }
 
@@ -224,7 +227,32 @@ impl<'r, 'm> Elaborator<'r, 'm> {
     ) -> Eval<T> {
         let globals = Globals::of(self.program(), &self.globals, self.options);
         let result = run(&mut self.ops, &Text { whole: span, parts, call, globals });
-        self.check(result)
+        result.map_err(|error| match call {
+            Some(call) if error.code() == codes::SHAPE => self.refused_shape(error, &call.function.name),
+            _ => self.report(error),
+        })
+    }
+
+    /// Reports a shape that an op refuses. Further shapes that it refuses in the same run of a function mostly have the same cause, as
+    /// where queries, keys and values come from one input: they become further places of the first error.
+    fn refused_shape(&mut self, error: Diagnostic, op: &Name) -> Reported {
+        let run = (self.calls.last().copied(), op.clone());
+        let (Some(&first), Some(place)) = (self.refused_shapes.get(&run), error.primary().map(|label| label.span))
+        else {
+            let at = self.errors.len();
+            let reported = self.report(error);
+            if self.errors.len() > at {
+                self.refused_shapes.insert(run, at);
+            }
+            return reported;
+        };
+        if self.seen.insert((place, codes::SHAPE.id)) {
+            let first = &mut self.errors[first];
+            let is_same = first.message() == error.message();
+            let label = if is_same { "here too".to_owned() } else { format!("here too: {}", error.message()) };
+            *first = first.clone().also(place, label);
+        }
+        Reported
     }
 
     /// Runs `body` one level deeper.

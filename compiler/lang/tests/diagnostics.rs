@@ -222,6 +222,7 @@ fn arithmetic() {
 fn one_mistake_makes_one_diagnostic_and_several_make_several() {
     main_reports("y = x + z\n z = y * 2\n x = reshape(z, [2, 2]) @ y", &["E0301@4"]);
     main_reports("for i in 0..9 { x = x + x[1:] }", &["E0203@4"]);
+    main_reports("y = reshape(x, [k])\n z = reshape(x, [n])\n x = y * z", &["E0203@4"]);
     main_reports("y = x[9]\n z = 7 / 2\n param w: [n] = zeros\n x = y * z", &["E0203@4", "E0308@5", "E0302@6"]);
 }
 

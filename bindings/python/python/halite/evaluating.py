@@ -59,7 +59,7 @@ def evaluate(
     the path of a `tokenizer.json`, by default that of the recipe. At most so many `batches` of each data set are measured. The devices are those
     of the PJRT plugin in the file `plugin`, by default the CPU's.
 
-    Raises `Error` where it is not said what to measure on, or the state is of another model; `TypeError` and `ValueError` for keywords
+    Raises `Error` where there is no data to measure on, or the state is of another model; `TypeError` and `ValueError` for keywords
     of another kind or range.
     """
     files, own = _files_or_own(data)
