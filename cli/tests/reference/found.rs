@@ -96,7 +96,7 @@ fn what_is_not_there_is_not_replaced() {
         ("silus", Some("silu"), None),
         ("causal softmax", None, Some("chapter functions")),
         ("cosst", None, None),
-        ("cax", None, None),
+        ("dax", None, None),
         ("qqqqzzzz", None, None),
     ] {
         let found = reference.search(words);
