@@ -5,7 +5,7 @@ use halite::Session;
 use halite::compile::CompileOptions;
 use halite_bundle::ModuleRole;
 use halite_support::Diagnostics;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What loading a `config.json` says, one line each; mistakes point at the file and say what to do.
 fn findings(text: &str, overrides: &[&str]) -> Vec<String> {
@@ -210,6 +210,16 @@ fn longer_sequences_than_the_checkpoint_was_made_for_are_told() {
         assert_eq!(seq(model, longest), [""; 0]);
     }
     assert_eq!(seq("mistral-7b-v0.1", "seq=32769").len(), 1);
+    // Where nobody says how long sequences are, they are no longer than that.
+    let mut session = Session::new();
+    let text = r#"{"model_type": "llama", "vocab_size": 64, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+                   "intermediate_size": 8, "max_position_embeddings": 48}"#;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("config.json");
+    std::fs::write(&path, text).expect("it can be written");
+    let source = load(path.to_str().expect("the path is text"), &[], &mut session);
+    let elaborated = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert_eq!(elaborated.config["seq"], halite_recipe::ConfigValue::Int(48));
     assert_eq!(seq("qwen2.5-7b", "seq=131073").len(), 1);
 }
 
@@ -240,7 +250,8 @@ fn a_written_configuration_reads_back() {
             session.compile(&source, &options).unwrap_or_else(|errors| panic!("{input}: {errors:?}")).bundle.manifest
         };
         let manifest = compile(&path, &["seq=8"]);
-        let written = halite::hugging_face::config_json(&manifest, serde_json::Map::new()).expect("it is built in");
+        let written = halite::hugging_face::config_json(&mut Session::new(), &manifest, None, Map::new())
+            .expect("it is built in");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let again = folder.path().join("config.json");
         std::fs::write(&again, &written).expect("it can be written");
