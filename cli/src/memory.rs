@@ -101,7 +101,7 @@ impl Needs {
     fn smaller(&self, limit: u64) -> String {
         let rest = self.step.saturating_sub(self.activations);
         let Some(room) = limit.checked_sub(rest).filter(|room| *room > 0) else {
-            return "weights and the optimizer state of them are too large: make `layers` or `hidden` of the model smaller, as with \
+            return "weights and their optimizer state are too large: make `layers` or `hidden` of the model smaller, as with \
                     `--set layers=2`"
                 .to_owned();
         };

@@ -2,7 +2,7 @@
 
 use crate::context::Result;
 use halite::Session;
-use halite::hugging_face::config_json;
+use halite::export::config_json;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Bundle, shards};
 use halite_data::{Marks, Tokenizer, open_tokenizer};

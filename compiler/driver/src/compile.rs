@@ -2,6 +2,7 @@
 
 mod built;
 mod describe;
+pub(crate) mod identity;
 mod numbers;
 mod pack;
 mod policies;
@@ -30,7 +31,6 @@ use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_canc
 use halite_target::{ModuleCheck, Target, Vocabulary};
 use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
-pub(crate) use pack::identity;
 use pack::{Packed, assemble, pack};
 pub use replicas::Replicas;
 use resident::add_resident;

@@ -5,7 +5,6 @@
 //! stands for the same recipe as one that names the model and states the settings, and compiles to the same bytes.
 
 mod bert;
-mod family;
 mod gpt2;
 mod json;
 mod keys;
@@ -17,26 +16,25 @@ mod read;
 mod rope;
 mod write;
 
-use crate::Session;
-use halite_bundle::Manifest;
 use halite_recipe::ConfigValue;
-use halite_support::{Diagnostic, Diagnostics, Result, SourceFile, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, SourceFile, Span, codes};
 use indexmap::IndexMap;
 use keys::Key;
-use serde_json::{Map, Value};
+pub(crate) use write::keys_of;
 
 /// A model of Transformers.
-struct Family {
+pub(crate) struct Family {
     model_type: &'static str,
     /// The built-in models that it is computed by.
-    models: &'static [&'static str],
+    pub(crate) models: &'static [&'static str],
     /// What each key of its `config.json` is, beside those that all families share.
     keys: &'static [Key],
     /// Which of them computes the same as these settings; settings that it does without are taken away.
     model: fn(&mut Settings) -> &'static str,
 }
 
-static FAMILIES: &[&Family] = &[&bert::FAMILY, &gpt2::FAMILY, &llama::FAMILY, &mistral::FAMILY, &qwen2::FAMILY];
+pub(crate) static FAMILIES: &[&Family] =
+    &[&bert::FAMILY, &gpt2::FAMILY, &llama::FAMILY, &mistral::FAMILY, &qwen2::FAMILY];
 
 /// Values for keys of a model's configuration, each with the place in `config.json` that states it.
 type Settings = IndexMap<&'static str, (ConfigValue, Option<Span>)>;
@@ -74,24 +72,6 @@ impl Positions {
         let help = format!("set `seq` to at most {count}, or expect to train the model on longer sequences");
         Some(Diagnostic::warning(codes::HUGGING_FACE, message).at(self.span, label).help(help))
     }
-}
-
-/// The `config.json` of the model of a bundle, which Transformers reads, as JSON text. What it says of tokens that begin and end texts is
-/// up to who knows the tokenizer: they are `more`, beside what a model says of itself. `text` is that of the model, where it is no built-in
-/// one; it may compute what a built-in model does.
-///
-/// # Errors
-/// When no built-in model computes the same, for which Transformers has a class.
-pub fn config_json(
-    session: &mut Session,
-    manifest: &Manifest,
-    text: Option<&str>,
-    more: Map<String, Value>,
-) -> Result<String> {
-    let mut object = write::config_json(family::of(session, manifest, text)?, manifest);
-    object.extend(more);
-    let text = serde_json::to_string_pretty(&object).map_err(|error| Diagnostic::bug(error.to_string()))?;
-    Ok(text + "\n")
 }
 
 /// Reads a `config.json`.

@@ -109,8 +109,9 @@
 pub mod compile;
 mod definition;
 pub mod dump;
+pub mod export;
 mod flops;
-pub mod hugging_face;
+mod hugging_face;
 pub mod inspect;
 mod libraries;
 pub mod lint;

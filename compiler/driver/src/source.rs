@@ -1,13 +1,14 @@
 //! What is compiled: a recipe and a model, from a preset, from files, or made in Rust.
 
-use crate::definition::{Definition, of_hub};
+mod unknown;
+
+use crate::definition::Definition;
 use crate::hugging_face::Positions;
 use crate::libraries::registered;
 use crate::unread;
 use halite_lang::Elaborated;
 use halite_recipe::{ConfigValue, Places, Recipe};
 use halite_support::files::{self, stem};
-use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes, sort_by_place};
 use halite_target::Vocabulary;
 use indexmap::IndexMap;
@@ -208,7 +209,7 @@ pub(crate) fn load_over(
                 let definition = Definition::named(input, None, Path::new(""), sources)?;
                 from_definition(input.to_owned(), definition, changes, sources)
             }
-            None => Err(unknown_input(input).into()),
+            None => Err(unknown::input(input).into()),
         },
     }
 }
@@ -341,28 +342,6 @@ pub(crate) fn size(config: &IndexMap<String, ConfigValue>, key: &str) -> Option<
         Some(&ConfigValue::Int(size)) => usize::try_from(size).ok(),
         _ => None,
     }
-}
-
-fn unknown_input(input: &str) -> Diagnostic {
-    if input.ends_with(".safetensors") {
-        let error = Diagnostic::error(
-            codes::INPUT,
-            format!("a file of tensors, such as `{input}`, does not say what its model is"),
-        );
-        return error.help(
-            "name the model: a recipe, a run, or the folder of a checkpoint with its `config.json`; `halite inspect` shows the tensors",
-        );
-    }
-    let named = halite_models::presets().iter().chain(halite_models::models());
-    let known: Vec<&str> = named.map(|(name, _)| *name).collect();
-    Diagnostic::error(
-        codes::INPUT,
-        format!("`{input}` is no preset, no built-in model, and no path to a `.toml`, `.hal` or `.json` file"),
-    )
-    .help(match input.split_once('/') {
-        Some((_, model)) if !model.contains(['/', '.']) => of_hub(model),
-        _ => suggestion(input, &known),
-    })
 }
 
 /// The stem of a file, or the folder's name where all files are called `config.json`.

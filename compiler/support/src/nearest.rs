@@ -6,12 +6,12 @@ use strsim::osa_distance;
 /// Longer words are compared with none: comparing two takes as many steps as their lengths multiplied.
 const MAX_LETTERS: usize = 100;
 
-/// One wrong letter makes a word of so many another word.
+/// Of a word of so many letters, another first letter makes another word.
 const SHORT: usize = 3;
 
 /// The candidate most like `word`, if about a third of its letters or less is wrong: by insertions, removals, replacements and
-/// swaps of neighbors. Words of three letters or fewer begin alike, else any two of them would be near. Of equals, the one with the
-/// longer common beginning, then the one whose length is nearer, then the first.
+/// swaps of neighbors. In words of three letters or fewer the first is not replaced: `jax` is not meant to be `max`. Of equals, the one with
+/// the longer common beginning, then the one whose length is nearer, then the first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().take(MAX_LETTERS + 1).count();
     if letters > MAX_LETTERS {
@@ -20,8 +20,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let limit = (letters / 3).max(1);
     let may_be = |candidate: &&str| {
         let own = candidate.chars().take(2 * MAX_LETTERS).count();
-        let begins_alike = letters > SHORT || word.chars().next() == candidate.chars().next();
-        own.abs_diff(letters) <= limit && begins_alike
+        let is_other = letters <= SHORT && word != *candidate && word.chars().skip(1).eq(candidate.chars().skip(1));
+        own.abs_diff(letters) <= limit && !is_other
     };
     let common = |candidate: &str| word.chars().zip(candidate.chars()).take_while(|(a, b)| a == b).count();
     let close = candidates.into_iter().filter(may_be).filter_map(|candidate| {
@@ -84,6 +84,7 @@ mod tests {
         assert_eq!(nearest("banana", ["add", "tanh"]), None);
         assert_eq!(nearest("jax", ["max", "tanh"]), None);
         assert_eq!(nearest("mix", ["max", "tanh"]), Some("max"));
+        assert_eq!(nearest("esq", ["eps", "seq"]), Some("seq"));
     }
 
     #[test]

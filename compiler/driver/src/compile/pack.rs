@@ -1,6 +1,7 @@
 //! What stays of compiled modules, put together.
 
 use super::describe::{Figures, Laid, buffers, figures, micro_batches, module_entry, statistics};
+use super::identity::identity;
 use super::ranges::{self, Ranges};
 use super::replicas::Replicas;
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
@@ -12,7 +13,7 @@ use halite_bundle::{
     Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
     RoundingChoice, ScheduledCall, sha256,
 };
-use halite_ir::{Module, text};
+use halite_ir::Module;
 use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
@@ -256,11 +257,6 @@ pub(super) fn assemble(
     warnings.extend(told.into_iter().map(|warning| locate(source, warning)));
     let bundle = Bundle::assembled(manifest, files);
     Ok(Compiled { bundle, warnings, presumed, audit, causality, replicas, reports, remarks })
-}
-
-/// What tells a model from others: the SHA-256 of its IR before all passes, without places in texts.
-pub(crate) fn identity(model: &Module) -> String {
-    sha256(text::print_with(model, text::PrintOptions { locations: false }).as_bytes())
 }
 
 /// Micro-batches in one update.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 type Config = IndexMap<String, ConfigValue>;
 
 /// The keys of a model of a family, with their values.
-pub(super) fn config_json(family: &Family, manifest: &Manifest) -> Map<String, Value> {
+pub(crate) fn keys_of(family: &Family, manifest: &Manifest) -> Map<String, Value> {
     let config = &manifest.model.config;
     let stated = |key: &Key| Some((key.name.to_owned(), stated(key, family, config)?));
     let model_type = ("model_type".to_owned(), json!(family.model_type));

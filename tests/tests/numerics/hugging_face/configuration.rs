@@ -250,8 +250,8 @@ fn a_written_configuration_reads_back() {
             session.compile(&source, &options).unwrap_or_else(|errors| panic!("{input}: {errors:?}")).bundle.manifest
         };
         let manifest = compile(&path, &["seq=8"]);
-        let written = halite::hugging_face::config_json(&mut Session::new(), &manifest, None, Map::new())
-            .expect("it is built in");
+        let written =
+            halite::export::config_json(&mut Session::new(), &manifest, None, Map::new()).expect("it is built in");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let again = folder.path().join("config.json");
         std::fs::write(&again, &written).expect("it can be written");

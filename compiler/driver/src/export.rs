@@ -1,19 +1,38 @@
-//! Which model of Transformers a model is.
+//! A model as Transformers has it.
 
-use super::{FAMILIES, Family};
 use crate::Session;
-use crate::compile::identity;
+use crate::compile::identity::identity;
+use crate::hugging_face::{FAMILIES, Family, keys_of};
 use crate::source::ModelInput;
 use halite_bundle::Manifest;
 use halite_support::nearest::list;
 use halite_support::{ChangedLine, Diagnostic, Result, codes};
+use serde_json::{Map, Value};
+
+/// The `config.json` of the model of a bundle, which Transformers reads, as JSON text. What it says of tokens that begin and end texts is
+/// up to who knows the tokenizer: they are `more`, beside what a model says of itself. `text` is that of the model, where it is no built-in
+/// one; it may compute what a built-in model does.
+///
+/// # Errors
+/// When no built-in model computes the same, for which Transformers has a class.
+pub fn config_json(
+    session: &mut Session,
+    manifest: &Manifest,
+    text: Option<&str>,
+    more: Map<String, Value>,
+) -> Result<String> {
+    let mut object = keys_of(family(session, manifest, text)?, manifest);
+    object.extend(more);
+    let text = serde_json::to_string_pretty(&object).map_err(|error| Diagnostic::bug(error.to_string()))?;
+    Ok(text + "\n")
+}
 
 /// The family of the model of a bundle: that of the built-in model of its name or, where it is another text, of one that computes the same
 /// from weights of the same names.
 ///
 /// # Errors
 /// When there is none; where `text` is nearly that of a built-in model, its first line that is another is named.
-pub(super) fn of(session: &mut Session, manifest: &Manifest, text: Option<&str>) -> Result<&'static Family> {
+fn family(session: &mut Session, manifest: &Manifest, text: Option<&str>) -> Result<&'static Family> {
     let name = manifest.recipe.model.name.as_str();
     let named = FAMILIES.iter().find(|family| family.models.contains(&name));
     let mut computes = |model: &&str| is_same(session, manifest, model);
