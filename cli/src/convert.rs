@@ -111,7 +111,7 @@ impl Convert {
         let (_, Ready { bundle, warnings, model, state, weights, .. }) = context.ready(&self.input, &self.set)?;
         context.show(&warnings);
         let given = self.state.clone().or(state).or(weights).ok_or_else(|| {
-            let error = Diagnostic::error(codes::USAGE, "it is not said what to convert");
+            let error = Diagnostic::error(codes::USAGE, "no state is given to convert");
             error.help("give the folder of a run as INPUT, or a state behind it: `halite convert INPUT STATE -o PATH`")
         })?;
         self.refuse_shards()?;

@@ -28,16 +28,17 @@ pub(super) fn warning(schedule: &Schedule, shapes: &ScheduleShapes, steps: u64) 
     Some(warning.note("a run that goes on takes another schedule with `--allow-changes`").help(help))
 }
 
-/// A line where a run ends before its learning rate has fallen as far as the schedule says.
-pub(super) fn unfinished(recipe: &Recipe, shapes: &ScheduleShapes, steps: u64) -> Option<String> {
+/// A line where a run ends before its learning rate has fallen as far as the schedule says. What was compiled before has its schedule.
+pub(super) fn unfinished(recipe: &Recipe, shapes: &ScheduleShapes, steps: u64, is_compiled: bool) -> Option<String> {
     let schedule = &recipe.schedule;
     let shape = shapes.read(schedule).ok()?;
     let (end, rate) = (u64::from(schedule.steps), |update: u64| shape.reference(update as f64));
     let (last, lowest) = (rate(steps), rate(end));
     (steps > u64::from(schedule.warmup) && steps < end && last > lowest).then(|| {
         let of = |factor: f64| format!("{:.2e}", factor * recipe.optimizer.lr);
+        let when = if is_compiled { "when it is compiled " } else { "" };
         format!(
-            "the learning rate falls until update {end}, to {}, and this run ends after {steps}, at {}; `--set schedule.steps={steps}` makes it fall faster\n",
+            "the learning rate falls until update {end}, to {}, and this run ends after {steps}, at {}; `--set schedule.steps={steps}` {when}makes it fall faster\n",
             of(lowest),
             of(last),
         )

@@ -5,7 +5,6 @@ use crate::inspect;
 use crate::table::bytes;
 use halite_bundle::estimate::MemoryEstimate;
 use halite_bundle::{Bundle, Manifest, ModuleEntry, arguments};
-use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, codes};
 use rustix::process::{Resource, getrlimit};
 use std::path::{Path, PathBuf};
@@ -120,10 +119,7 @@ impl Needs {
 
 /// A size in the configuration of the model.
 fn size(manifest: &Manifest, key: &str) -> Option<u64> {
-    match manifest.model.config.get(key) {
-        Some(&ConfigValue::Int(size)) => u64::try_from(size).ok(),
-        _ => None,
-    }
+    manifest.model.config.get(key)?.size().map(|size| size as u64)
 }
 
 /// What a module needs on one rank, as it is estimated.

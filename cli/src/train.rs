@@ -217,7 +217,7 @@ impl Train {
         let (data, described) = data(&bundle)?;
         let shapes = &context.session.vocabulary.shapes;
         context.show(idle::warning(&bundle.manifest.recipe.schedule, shapes, options.steps).as_slice());
-        if let Some(said) = idle::unfinished(&bundle.manifest.recipe, shapes, options.steps) {
+        if let Some(said) = idle::unfinished(&bundle.manifest.recipe, shapes, options.steps, source.is_none()) {
             context.aside(&said);
         }
         data_fit::require(context, source.as_ref(), &bundle, &data)?;
@@ -258,7 +258,8 @@ impl Train {
             }
             history => {
                 let Watcher { bar, epochs, .. } = &watcher;
-                Ok(summary(&history?, &output, bundle.manifest.recipe.metrics.report, (bar.rate(), *epochs)))
+                let watched = Watched { rate: bar.rate(), epochs: *epochs };
+                Ok(summary(&history?, &output, bundle.manifest.recipe.metrics.report, &watched))
             }
         }
     }
@@ -395,13 +396,17 @@ fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles
     }
 }
 
+/// What was seen of a run while it ran.
+struct Watched {
+    /// How much it took in a second, and over how many of its last updates.
+    rate: Option<(Amount, usize)>,
+    /// How often all training data were seen.
+    epochs: u64,
+}
+
 /// What a run came to: losses, metrics of the model, the speed of the last updates, and its files.
-fn summary(
-    history: &History,
-    output: &RunFiles,
-    has_report: bool,
-    (rate, epochs): (Option<(Amount, usize)>, u64),
-) -> Output {
+fn summary(history: &History, output: &RunFiles, has_report: bool, watched: &Watched) -> Output {
+    let &Watched { rate, epochs } = watched;
     let loss = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |loss| format!("{loss:.4}"));
     let ends = |first: Option<f64>, last: Option<f64>| format!("{} → {}", loss(first), loss(last));
     let steps = &history.steps;

@@ -94,7 +94,7 @@ fn weights_of_a_run_are_written_as_transformers_loads_them() {
     let gone = halite(folder, &["eval", "runs/b"]);
     assert!(message(&gone).contains("there is no file or folder `runs/b`"), "{}", message(&gone));
     let nothing = halite(folder, &["convert", "build", "-o", "c.safetensors"]);
-    assert!(message(&nothing).contains("it is not said what to convert"), "{}", message(&nothing));
+    assert!(message(&nothing).contains("no state is given to convert"), "{}", message(&nothing));
 }
 
 /// An own model has no class in Transformers; what is built in has a tokenizer where the data have one.

@@ -23,7 +23,6 @@ pub(crate) mod finite;
 pub(crate) mod fold_constant;
 pub(crate) mod inline;
 pub(crate) mod key_dropout;
-pub(crate) mod layer;
 pub(crate) mod legalize;
 pub(crate) mod loss_scale;
 pub(crate) mod outline_layers;

@@ -295,12 +295,12 @@ def batches(work):
     }
 
 
-def measure(work, number, groups):
+def measure(work, number, groups, patience):
     """The first test that finds a mutant, or none."""
     start = time.monotonic()
     result = {"number": number, "found": False, "reached": bool(groups), "unsteady": []}
     for seconds, job, tests in groups:
-        limit = 5 * seconds + 20
+        limit = 5 * seconds + patience
         run = Run(work, job, tests, limit, HALITE_MUTANT=str(number))
         run.clean()
         if run.code == 0:
@@ -332,7 +332,7 @@ def run(arguments):
     of = batches(work)
 
     def one(number):
-        result = measure(work, number, of.get(number, []))
+        result = measure(work, number, of.get(number, []), arguments.patience)
         log.add(result)
         print(json.dumps(result), flush=True)
 
@@ -396,6 +396,7 @@ def main():
     command(reach, "work").add_argument("--parallel", type=int, default=2)
     own = command(run, "tree", "work", "list")
     own.add_argument("--parallel", type=int, default=2)
+    own.add_argument("--patience", type=float, default=20, help="seconds that a test may take beyond five times its own: more on a busy machine")
     own.add_argument("--not-found-in", type=pathlib.Path, help="another work folder: what it found is not measured")
     own = command(report, "work", "list")
     own.add_argument("--older", type=pathlib.Path, help="the work folder of the tests before a change")

@@ -28,6 +28,7 @@ pub mod parallel;
 mod partitioned;
 pub mod ports;
 pub mod random;
+pub mod renamed;
 pub mod scaled;
 pub mod standin_kernels;
 pub mod standin_nrt;

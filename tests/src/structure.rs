@@ -1,7 +1,7 @@
 //! What an HLO module computes, whatever its instructions are called and in which order they stand.
 
 use halite_bundle::sha256;
-use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
+use halite_hlo::proto::{HloInstructionProto, HloModuleProto, LiteralProto};
 use prost::Message;
 use std::collections::HashMap;
 
@@ -36,4 +36,15 @@ fn bare(inst: &HloInstructionProto) -> HloInstructionProto {
         called_computation_ids: Vec::new(),
         ..inst.clone()
     }
+}
+
+/// The instructions of a module without any name in them, in order, and its donations: what a rename may not change. Of the constants that
+/// `left_out` picks, only the type is told.
+pub fn nameless(module: &HloModuleProto, left_out: impl Fn(&LiteralProto) -> bool) -> Vec<String> {
+    let insts = module.computations.iter().flat_map(|computation| &computation.instructions);
+    let inst = |inst: &HloInstructionProto| {
+        let literal = inst.literal.clone().filter(|literal| !left_out(literal));
+        format!("{:?}", HloInstructionProto { name: String::new(), metadata: None, literal, ..inst.clone() })
+    };
+    insts.map(inst).chain([format!("{:?}", module.input_output_alias)]).collect()
 }

@@ -6,7 +6,6 @@ use crate::scheduled::scheduled;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Buffer, Bundle, Manifest, ModuleEntry, Port, check_ranges};
 use halite_data::{Dataset, Input, Rows, Takes};
-use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{DType, HostTensor};
 use std::collections::BTreeMap;
@@ -259,9 +258,5 @@ fn known_tokens(bundle: &Bundle, batch: &str) -> Option<u64> {
     let manifest = &bundle.manifest;
     let ports = manifest.modules.iter().flat_map(|module| &module.inputs).filter(|port| port.name == batch);
     let ranges = ports.flat_map(|port| &port.ranges).map(|range| range.below);
-    let stated = match manifest.model.config.get("vocab") {
-        Some(ConfigValue::Int(vocab)) => u64::try_from(*vocab).ok(),
-        _ => None,
-    };
-    ranges.min().or(stated)
+    ranges.min().or_else(|| manifest.model.config.get("vocab")?.size().map(|vocab| vocab as u64))
 }

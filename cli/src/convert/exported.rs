@@ -6,6 +6,7 @@ use halite::export::config_json;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Bundle, shards};
 use halite_data::{Marks, Tokenizer, open_tokenizer};
+use halite_recipe::DataTable;
 use halite_support::files::read_text;
 use halite_support::{Diagnostic, codes};
 use serde_json::{Map, Value, json};
@@ -14,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// The files beside the weights.
 pub(super) struct Exported {
     config: String,
-    /// The tokenizer and its configuration, where the data of the recipe have one of Hugging Face.
-    tokenizer: Option<(String, String)>,
+    /// Where the data of the recipe have a tokenizer of Hugging Face.
+    tokenizer: Option<OfTokenizer>,
     /// That there is none.
     pub(super) warning: Option<Diagnostic>,
 }
@@ -27,22 +28,16 @@ impl Exported {
     /// When its model computes what no built-in one does, or the tokenizer of its data cannot be read.
     pub(super) fn of(session: &mut Session, bundle: &Bundle, text: Option<&str>) -> Result<Self> {
         let data = bundle.manifest.recipe.data.as_ref().filter(|data| data.tokenizer != "bytes");
-        let Some(data) = data else {
-            let config = config_json(session, &bundle.manifest, text, Map::new())?;
-            let warning =
-                Diagnostic::warning(codes::HUGGING_FACE, "no tokenizer is written: the data have none of Hugging Face")
-                    .note("tokens that are bytes have no tokenizer in Transformers: each id is a byte")
-                    .help("name the tokenizer in the recipe: `data.tokenizer = \"tokenizer.json\"`");
-            return Ok(Self { config, tokenizer: None, warning: Some(warning) });
-        };
-        let tokens = read_text(Path::new(&data.tokenizer))?;
-        let tokenizer = open_tokenizer(&data.tokenizer, Path::new("."))?;
-        let marks = Marks::of(tokenizer.as_ref(), data.bos.as_deref(), data.eos.as_deref())?;
-        let ids = [("bos", marks.bos), ("eos", marks.eos)].into_iter().filter_map(|(name, id)| Some((name, id?)));
-        let ids: Vec<(&str, i32)> = ids.collect();
-        let of_config = ids.iter().map(|(name, id)| (format!("{name}_token_id"), json!(id))).collect();
+        let tokenizer = data.map(OfTokenizer::of).transpose()?;
+        let ids = tokenizer.iter().flat_map(|tokenizer| &tokenizer.ids);
+        let of_config = ids.map(|(name, id)| (format!("{name}_token_id"), json!(id))).collect();
         let config = config_json(session, &bundle.manifest, text, of_config)?;
-        Ok(Self { config, tokenizer: Some((tokens, described(tokenizer.as_ref(), &ids)?)), warning: None })
+        let warning = tokenizer.is_none().then(|| {
+            Diagnostic::warning(codes::HUGGING_FACE, "no tokenizer is written: the data have none of Hugging Face")
+                .note("tokens that are bytes have no tokenizer in Transformers: each id is a byte")
+                .help("name the tokenizer in the recipe: `data.tokenizer = \"tokenizer.json\"`")
+        });
+        Ok(Self { config, tokenizer, warning })
     }
 
     /// Writes the weights in shards of at most so many bytes, and the other files beside them; the weights or their index.
@@ -54,11 +49,31 @@ impl Exported {
         let of_tokenizer = self
             .tokenizer
             .iter()
-            .flat_map(|(tokenizer, config)| [("tokenizer.json", tokenizer), ("tokenizer_config.json", config)]);
+            .flat_map(|tokenizer| [("tokenizer.json", &tokenizer.text), ("tokenizer_config.json", &tokenizer.config)]);
         for (name, text) in std::iter::once(("config.json", &self.config)).chain(of_tokenizer) {
             halite_disk::write(&folder.join(name), text.as_bytes())?;
         }
         Ok(folder.to_owned())
+    }
+}
+
+/// A tokenizer as Transformers reads it.
+struct OfTokenizer {
+    text: String,
+    config: String,
+    /// Its marks, with their ids.
+    ids: Vec<(&'static str, i32)>,
+}
+
+impl OfTokenizer {
+    /// That of the data of a recipe.
+    fn of(data: &DataTable) -> Result<Self> {
+        let text = read_text(Path::new(&data.tokenizer))?;
+        let tokenizer = open_tokenizer(&data.tokenizer, Path::new("."))?;
+        let marks = Marks::of(tokenizer.as_ref(), data.bos.as_deref(), data.eos.as_deref())?;
+        let ids = [("bos", marks.bos), ("eos", marks.eos)].into_iter().filter_map(|(name, id)| Some((name, id?)));
+        let ids: Vec<_> = ids.collect();
+        Ok(Self { text, config: described(tokenizer.as_ref(), &ids)?, ids })
     }
 }
 

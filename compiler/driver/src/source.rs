@@ -338,10 +338,7 @@ fn defined(
 
 /// A size in the configuration of a model.
 pub(crate) fn size(config: &IndexMap<String, ConfigValue>, key: &str) -> Option<usize> {
-    match config.get(key) {
-        Some(&ConfigValue::Int(size)) => usize::try_from(size).ok(),
-        _ => None,
-    }
+    config.get(key).and_then(ConfigValue::size)
 }
 
 /// The stem of a file, or the folder's name where all files are called `config.json`.

@@ -5,7 +5,7 @@ mod flags;
 use crate::attr::Attr;
 use crate::composite::Composite;
 use crate::infer::InferCx;
-use crate::loc::{Derivation, LocId, LocKind, LocTable, StepPart};
+use crate::loc::{Derivation, LocId, LocKind, LocTable};
 use crate::ops::Op;
 use crate::registry::Registry;
 use crate::rounding::{narrows, widened};
@@ -14,7 +14,7 @@ use crate::syntax::{
     Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Rounding, Value, ValueData,
 };
 use crate::ty::{TensorType, Types};
-use halite_support::{Diagnostic, Name, Names, Result, Span, check_cancelled};
+use halite_support::{Diagnostic, Name, Names, Result, check_cancelled};
 use halite_tensor::{DType, Shape};
 use smallvec::SmallVec;
 
@@ -441,34 +441,16 @@ impl<'a> Builder<'a> {
         std::mem::replace(&mut self.loc, loc)
     }
 
-    fn enter(&mut self, kind: LocKind) -> LocId {
+    /// Moves into what a location kind says, inside the current location; the returned location, given to
+    /// [`set_loc`](Self::set_loc), leaves it.
+    pub fn enter(&mut self, kind: LocKind) -> LocId {
         let inner = self.module.locs.add(self.loc, kind);
         self.set_loc(inner)
-    }
-
-    /// Enters a part of the step; the returned location, given to [`set_loc`](Self::set_loc), leaves it.
-    pub fn enter_part(&mut self, part: StepPart) -> LocId {
-        self.enter(LocKind::Part(part))
     }
 
     /// Enters a scope; the returned location, given to [`set_loc`](Self::set_loc), leaves it.
     pub fn enter_scope(&mut self, name: impl Into<Name>) -> LocId {
         self.enter(LocKind::Scope(name.into()))
-    }
-
-    /// Moves to a source position inside the current scope; the returned location restores the old one.
-    pub fn enter_span(&mut self, span: Span) -> LocId {
-        self.enter(LocKind::Source(span))
-    }
-
-    /// Moves to a line of the program that builds the module; the returned location restores the old one.
-    pub fn enter_code(&mut self, file: impl Into<Name>, line: u32) -> LocId {
-        self.enter(LocKind::Code { file: file.into(), line })
-    }
-
-    /// Moves to the inside of a composite at the current location; the returned location restores the old one.
-    pub fn enter_composite(&mut self, name: Name) -> LocId {
-        self.enter(LocKind::Composite(name))
     }
 
     /// Moves to what is derived from `loc`; the returned location restores the old one.

@@ -1,7 +1,9 @@
 //! Where instructions come from: chains of scopes and source spans, and what a pass derived from what.
 
+use crate::layer::Layer;
 use halite_support::{Name, Span, entity};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 entity!(
     /// A location in a [`LocTable`].
@@ -18,6 +20,19 @@ pub enum Derivation {
     Cast,
 }
 
+impl Derivation {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::Vjp, Self::Cast];
+
+    /// The word in paths.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vjp => "vjp",
+            Self::Cast => "cast",
+        }
+    }
+}
+
 /// A part of a training step that no model has: what passes write beside the model and its gradients.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StepPart {
@@ -28,6 +43,9 @@ pub enum StepPart {
 }
 
 impl StepPart {
+    /// All parts.
+    pub const ALL: [Self; 2] = [Self::Accumulate, Self::Update];
+
     /// The word that paths begin with.
     pub fn name(self) -> &'static str {
         match self {
@@ -46,6 +64,8 @@ pub enum LocKind {
     Scope(Name),
     /// A part of the step that no model has.
     Part(StepPart),
+    /// What a part of the step does for a layer of the model.
+    Layer(Layer),
     /// A place in a source text.
     Source(Span),
     /// A line of the program that built the module.
@@ -62,11 +82,12 @@ pub enum LocKind {
 }
 
 impl LocKind {
-    /// What it is called in paths, where it is a scope or a part.
-    pub fn scope(&self) -> Option<&str> {
+    /// What it is called in paths, where it is a scope, a part or a layer.
+    pub fn scope(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Scope(name) => Some(name),
-            Self::Part(part) => Some(part.name()),
+            Self::Scope(name) => Some(Cow::Borrowed(name)),
+            Self::Part(part) => Some(Cow::Borrowed(part.name())),
+            Self::Layer(layer) => Some(Cow::Owned(layer.to_string())),
             Self::Unknown | Self::Source(_) | Self::Code { .. } | Self::Composite(_) | Self::Derived(_) => None,
         }
     }
@@ -108,7 +129,7 @@ impl LocTable {
             return known;
         }
         let id = LocId::new(self.links.len());
-        let is_named = matches!(link.kind, LocKind::Scope(_) | LocKind::Part(_) | LocKind::Derived(_));
+        let is_named = link.kind.scope().is_some() || matches!(link.kind, LocKind::Derived(_));
         self.named.push(if is_named { id } else { self.named[parent.index()] });
         self.links.push(link.clone());
         self.index.insert(link, id);
@@ -191,13 +212,18 @@ impl LocTable {
 
     /// The scopes from the outside in, joined by dots: `model.layers.3.mlp`.
     pub fn scope(&self, loc: LocId) -> String {
-        let mut scopes: Vec<&str> = self.named(loc).filter_map(LocKind::scope).collect();
+        let mut scopes: Vec<Cow<'_, str>> = self.named(loc).filter_map(LocKind::scope).collect();
         scopes.reverse();
         scopes.join(".")
     }
 
     /// The scopes from the outside in, joined by dots, inside the derivations: `vjp(model.layers.3.mlp)`.
     pub fn path(&self, loc: LocId) -> String {
+        self.path_with(loc, "")
+    }
+
+    /// The same with something before the scopes.
+    pub(crate) fn path_with(&self, loc: LocId, before: &str) -> String {
         let (mut scopes, mut derivations) = (Vec::new(), Vec::new());
         for kind in self.named(loc) {
             match kind {
@@ -206,12 +232,9 @@ impl LocTable {
             }
         }
         scopes.reverse();
-        let mut path = scopes.join(".");
+        let mut path = before.to_owned() + &scopes.join(".");
         for derivation in derivations.into_iter().rev() {
-            let word = match derivation {
-                Derivation::Vjp => "vjp",
-                Derivation::Cast => "cast",
-            };
+            let word = derivation.name();
             path = if path.is_empty() { word.to_owned() } else { format!("{word}({path})") };
         }
         path

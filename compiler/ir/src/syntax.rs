@@ -2,6 +2,7 @@
 
 use crate::dim_names::DimName;
 use crate::effect::Effect;
+use crate::layer::Layer;
 use crate::layout::Layout;
 use crate::loc::{LocId, LocTable};
 use crate::ops::Op;
@@ -319,12 +320,14 @@ pub struct WeightInfo {
     pub packing: Option<Arc<Packing>>,
     /// What the model calls its dimensions, one for each; `None` where none has a name, and where it stores several tensors.
     pub dims: Option<Arc<[DimName]>>,
+    /// The layer of the model that it is in; the outermost, where layers have layers.
+    pub layer: Option<Layer>,
 }
 
 impl WeightInfo {
     /// What a model says of a weight that starts so.
     pub fn new(init: Init) -> Self {
-        Self { init, decay: None, group: None, frozen: false, output: 0, packing: None, dims: None }
+        Self { init, decay: None, group: None, frozen: false, output: 0, packing: None, dims: None, layer: None }
     }
 }
 

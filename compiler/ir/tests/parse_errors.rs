@@ -137,6 +137,13 @@ fn roles() {
     );
     assert_report(&param("state = k, decay = 1.0"), &["1:32 E0204 `decay` is not part of this role"]);
     assert_report(&param("batch, decay = 1.0"), &["1:28 E0204 `decay` is not part of this role"]);
+    let layer = "(write the path of its list and its place there in quotes, e.g. `layer = \"model.layers.3\"`)";
+    for wrong in ["h.3", "\"h\"", "\"3\"", "\"h.3.w\"", "\"h.03\""] {
+        assert_report(
+            &param(&format!("weight, init = zeros, layer = {wrong}")),
+            &[&format!("1:43 E0204 `layer = {wrong}` is no layer {layer}")],
+        );
+    }
     assert_report(
         &param("weight, init = zeros, group = head"),
         &["1:43 E0204 `group` needs the name of a group (write it in quotes)"],

@@ -39,7 +39,7 @@ pub use slice::Subscript;
 pub(crate) use slice::{Indexed, from_end};
 pub(crate) use value::{MAX_LIST_DEPTH, Value};
 
-use halite_ir::{Builder, Value as Tensor};
+use halite_ir::{Builder, LocKind, Value as Tensor};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Dims, Shape};
 
@@ -119,7 +119,7 @@ impl<'r> Ops<'r> {
     fn emit<T>(&mut self, place: Place<'_>, build: impl FnOnce(&mut Builder<'r>) -> Result<T>) -> Result<T> {
         let (outer, first) = (self.b.loc(), self.b.function().insts.len());
         if let Some(span) = place.span() {
-            self.b.enter_span(span);
+            self.b.enter(LocKind::Source(span));
         }
         let result = build(&mut self.b);
         self.b.set_loc(outer);

@@ -2,7 +2,7 @@
 
 use halite_hlo::graph::Graph;
 use halite_hlo::origin;
-use halite_ir::{Builder, LocTable};
+use halite_ir::{Builder, LocKind, LocTable};
 
 /// Moves to where an instruction comes from: its scope, and in it the line of the program that made the HLO.
 pub(crate) fn enter(b: &mut Builder<'_>, graph: &Graph, at: usize) {
@@ -12,6 +12,7 @@ pub(crate) fn enter(b: &mut Builder<'_>, graph: &Graph, at: usize) {
         b.enter_scope(origin.scope);
     }
     if let (false, Ok(line @ 1..)) = (origin.file.is_empty(), u32::try_from(origin.line)) {
-        b.enter_code(origin.file.rsplit('/').next().unwrap_or_default(), line);
+        let file = origin.file.rsplit('/').next().unwrap_or_default().into();
+        b.enter(LocKind::Code { file, line });
     }
 }

@@ -27,6 +27,11 @@ impl ConfigValue {
             ConfigValue::Text(_) => "a word in quotes",
         }
     }
+
+    /// The number, where it is one that a size can be: whole and not negative.
+    pub fn size(&self) -> Option<usize> {
+        if let ConfigValue::Int(value) = self { usize::try_from(*value).ok() } else { None }
+    }
 }
 
 macro_rules! from {

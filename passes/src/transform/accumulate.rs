@@ -4,8 +4,8 @@ use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulators::{Sum, check_rounding, is_micro_step};
 use halite_ir::{
-    Builder, FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, Registry, ResultRole, StepPart, TensorType,
-    Value, Values,
+    Builder, FuncId, FuncResult, Function, LocKind, Module, Param, ParamRole, Phase, Registry, ResultRole, StepPart,
+    TensorType, Value, Values,
 };
 use halite_recipe::{Accumulate as Steps, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -99,7 +99,7 @@ impl MicroStep {
         b.set_noinline(true);
         let so_far: Vec<Value> =
             self.sums.iter().map(|sum| b.param(sum.param_name(), sum.ty.clone(), ParamRole::Argument)).collect();
-        let outer = b.enter_part(StepPart::Accumulate);
+        let outer = b.enter(LocKind::Part(StepPart::Accumulate));
         for (sum, so_far) in self.sums.iter().zip(so_far) {
             let value = sum.add(&mut b, so_far)?;
             b.named_result(value, sum.result.name.clone(), sum.result.role.clone());
@@ -115,7 +115,7 @@ impl MicroStep {
         let whole =
             |(param, ty): &(Param, TensorType)| (!is_micro_step(param)).then(|| whole_param(&mut b, param, ty, steps));
         let params: Vec<Option<Value>> = self.params.iter().map(whole).collect();
-        let outer = b.enter_part(StepPart::Accumulate);
+        let outer = b.enter(LocKind::Part(StepPart::Accumulate));
         let mut so_far = self.sums.iter().map(|sum| sum.zero(&mut b)).collect::<Result<Values>>()?;
         let mut rest = Values::new();
         for step in 0..steps {

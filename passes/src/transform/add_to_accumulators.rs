@@ -4,7 +4,7 @@ use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulators::{Sum, check_rounding, is_micro_step};
 use halite_ir::ops::Direction;
-use halite_ir::{Builder, Module, ParamRole, Phase, ResultRole, StepPart, Value};
+use halite_ir::{Builder, LocKind, Module, ParamRole, Phase, ResultRole, StepPart, Value};
 use halite_support::Result;
 
 /// The name of the pass.
@@ -38,7 +38,7 @@ impl Pass for AddToAccumulators {
         let sums = Sum::state_of(PASS, b.function(), &results, recipe)?;
         let so_far: Vec<Value> =
             sums.iter().map(|sum| b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()))).collect();
-        let outer = b.enter_part(StepPart::Accumulate);
+        let outer = b.enter(LocKind::Part(StepPart::Accumulate));
         for (sum, so_far) in sums.iter().zip(so_far) {
             let value = sum.add(&mut b, so_far)?;
             b.named_result(value, sum.param_name(), ResultRole::State(sum.param_name()));

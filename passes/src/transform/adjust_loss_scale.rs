@@ -5,7 +5,7 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::loss_scale::{dynamic, replace};
 use crate::transform::trained::unprepared;
 use halite_ir::ops::Direction;
-use halite_ir::{Builder, LOSS_SCALE, Module, Phase, ResultRole, StepPart, Value};
+use halite_ir::{Builder, LOSS_SCALE, LocKind, Module, Phase, ResultRole, StepPart, Value};
 use halite_recipe::{DynamicLossScale, LossScale};
 use halite_support::Result;
 
@@ -38,7 +38,7 @@ impl Pass for AdjustLossScale {
         let finite = results.iter().find(|result| result.role == ResultRole::Finite);
         let finite = finite.ok_or_else(|| unprepared(PASS, "nothing says whether gradients are finite", "finite"))?;
         let finite = finite.value;
-        let outer = b.enter_part(StepPart::Update);
+        let outer = b.enter(LocKind::Part(StepPart::Update));
         // The step may not return a buffer that it replaces, nor read it once it is replaced.
         let used = b.abs(state[0])?;
         let next = adjusted(&mut b, rule, state, finite)?;

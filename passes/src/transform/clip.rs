@@ -2,11 +2,10 @@
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::layer::Layer;
 use crate::transform::packed::by_rows;
-use crate::transform::trained::{self, Joining, Objective, Set, VECTORS, collect, end_to_end, group_of, made};
+use crate::transform::trained::{Joining, Objective, Set, VECTORS, collect, end_to_end, group_of, made};
 use crate::transform::update::rule::scaled;
-use halite_ir::{Builder, FuncResult, GRAD_NORM, Module, Phase, ResultRole, StepPart, Value, Values};
+use halite_ir::{Builder, FuncResult, GRAD_NORM, LocKind, Module, Phase, ResultRole, StepPart, Value, Values};
 use halite_recipe::{Clip as Bound, Optimizer, REST, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
@@ -61,7 +60,7 @@ fn clip(module: &mut Module, cx: &PassCx<'_>, recipe: &Recipe) -> Result<()> {
         return Err(made(PASS, &format!("the entry has the result `{}` already", result.name)));
     }
     let weights = collect(PASS, &b, &results, &recipe.precision)?;
-    let outer = b.enter_part(StepPart::Update);
+    let outer = b.enter(LocKind::Part(StepPart::Update));
     let objective = Objective::emit(&mut b, &results)?;
     let joining = Joining::of(recipe, cx.target)?;
     let parts = parts(joining.sets(&b, weights, |_| true), &recipe.optimizer)?;
@@ -174,7 +173,7 @@ fn squares<'a>(
     by_layer: bool,
 ) -> Result<Value> {
     let sets: Vec<&Set> = sets.into_iter().collect();
-    let layer = |set: &Set| Layer::of(&set[0].name).filter(|_| by_layer).map(|layer| layer.path.to_owned());
+    let layer = |set: &Set| set[0].layer.clone().filter(|_| by_layer);
     let mut total = None;
     for sets in sets.chunk_by(|left, right| layer(left).is_some() && layer(left) == layer(right)) {
         let Some(layer) = sets.first().and_then(|set| layer(set)) else {
@@ -182,7 +181,7 @@ fn squares<'a>(
             continue;
         };
         let outer = b.enter_scope(SQUARES);
-        let inner = b.enter_scope(layer);
+        let inner = b.enter(LocKind::Layer(layer));
         let own = add_squares(b, sets, count, None)?;
         b.set_loc(inner);
         total = match (total, own) {
@@ -242,7 +241,9 @@ fn clamped(b: &mut Builder<'_>, gradient: Value, scale: Value, most: f64) -> Res
 
 /// The gradient of a set of weights; its parts where the weight stores elements of the model several times.
 fn stored_once(b: &mut Builder<'_>, set: &Set) -> Result<Values> {
-    let gradient = end_to_end(b, VECTORS, set, |weight: &trained::Trained| weight.gradient)?;
+    let outer = b.enter_scope(VECTORS);
+    let gradient = end_to_end(b, set, |weight| weight.gradient)?;
+    b.set_loc(outer);
     match set[0].packing.as_deref().filter(|packing| packing.has_copies()) {
         None => Ok(Values::from_slice(&[gradient])),
         Some(packing) => by_rows(b, packing, gradient),

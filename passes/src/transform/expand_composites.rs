@@ -3,7 +3,7 @@
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{
-    Builder, Composite, Function, Module, Op, Registry, TensorType, Types, Value, Values, rewrite_functions,
+    Builder, Composite, Function, LocKind, Module, Op, Registry, TensorType, Types, Value, Values, rewrite_functions,
 };
 use halite_support::Result;
 use rustc_hash::FxHashMap;
@@ -86,7 +86,7 @@ impl Bodies {
     fn write(&mut self, b: &mut Builder<'_>, op: &Op, args: &[Value]) -> Result<Values> {
         let Op::Composite(composite) = op else { return b.emit_all(op.clone(), args) };
         let types = args.iter().map(|&arg| b.ty(arg).clone()).collect();
-        let outer = b.enter_composite(composite.name.clone());
+        let outer = b.enter(LocKind::Composite(composite.name.clone()));
         let body = self.get(b.registry(), composite, types).map_err(|error| b.locate(error))?;
         let results = b.copy_body(&body, args, Builder::emit_like);
         b.set_loc(outer);

@@ -3,7 +3,7 @@
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::trained::{find, grad_norm};
-use halite_ir::{Builder, Module, Phase, ResultRole, StepPart};
+use halite_ir::{Builder, LocKind, Module, Phase, ResultRole, StepPart};
 use halite_support::Result;
 
 /// The name of the pass.
@@ -32,7 +32,7 @@ impl Pass for Finite {
             return Ok(Changed::No);
         }
         let (mut b, results) = Builder::on_entry(module, cx.registry)?;
-        let outer = b.enter_part(StepPart::Update);
+        let outer = b.enter(LocKind::Part(StepPart::Update));
         let (loss, norm) = (find(&b, &results, ResultRole::Loss)?, grad_norm(PASS, &results)?);
         let (loss, norm) = (b.is_finite(loss)?, b.is_finite(norm)?);
         let finite = b.and(loss, norm)?;

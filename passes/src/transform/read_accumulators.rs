@@ -3,7 +3,7 @@
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulators::Sum;
-use halite_ir::{Builder, Module, Param, ParamRole, Phase, ResultRole, StepPart};
+use halite_ir::{Builder, LocKind, Module, Param, ParamRole, Phase, ResultRole, StepPart};
 use halite_support::Result;
 
 /// The name of the pass.
@@ -41,7 +41,7 @@ impl Pass for ReadAccumulators {
         for param in entry.params.iter().filter(is_weight) {
             b.param(param.name.clone(), entry.ty(param.value).clone(), param.role.clone());
         }
-        let outer = b.enter_part(StepPart::Accumulate);
+        let outer = b.enter(LocKind::Part(StepPart::Accumulate));
         for sum in &sums {
             let param = b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()));
             // The step returns these as they are, and may not return a buffer that it replaces.

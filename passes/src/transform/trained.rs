@@ -1,9 +1,8 @@
 //! The weights of an entry with their gradients, as the passes that make the step see them.
 
 use crate::framework::target::TargetView;
-use crate::transform::layer::Layer;
 use crate::transform::slots::SlotTypes;
-use halite_ir::{Builder, DimName, FuncResult, GRAD_NORM, ResultRole, Value, engine};
+use halite_ir::{Builder, DimName, FuncResult, GRAD_NORM, Layer, LocId, LocKind, ResultRole, Value, engine};
 use halite_recipe::{Calls, Group, Optimizer, Precision, Recipe, Shard};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Packing};
@@ -33,6 +32,8 @@ pub(crate) struct Trained {
     pub(crate) types: SlotTypes,
     /// The tensors of the model that it stores, when these are several.
     pub(crate) packing: Option<Arc<Packing>>,
+    /// The layer of the model that it is in.
+    pub(crate) layer: Option<Layer>,
     /// What the model calls its dimensions.
     dims: Option<Arc<[DimName]>>,
 }
@@ -66,6 +67,7 @@ pub(crate) fn collect(
             output: info.output,
             types: SlotTypes::of(precision, param)?,
             packing: info.packing.clone(),
+            layer: info.layer.clone(),
             dims: info.dims.clone(),
         });
     }
@@ -145,10 +147,10 @@ impl<'a> Joining<'a> {
     /// others it would have to be gathered, or these be shared out too.
     pub(crate) fn sets(&self, b: &Builder<'_>, weights: Vec<Trained>, joins: impl Fn(&Trained) -> bool) -> Vec<Set> {
         let mut sets: Vec<Set> = Vec::with_capacity(weights.len());
-        let mut found: FxHashMap<(Alike, Option<Name>), usize> = FxHashMap::default();
+        let mut found: FxHashMap<(Alike, Option<Layer>), usize> = FxHashMap::default();
         for weight in weights {
             let alike = self.alike(b, &weight).filter(|_| !self.update.is_narrow() && joins(&weight));
-            let layer = Layer::of(&weight.name).filter(|_| self.by_layer).map(|layer| layer.path.into());
+            let layer = weight.layer.clone().filter(|_| self.by_layer);
             let known = alike.map(|alike| *found.entry((alike, layer)).or_insert(sets.len()));
             match known.and_then(|at| sets.get_mut(at)) {
                 Some(members) => members.push(weight),
@@ -190,34 +192,37 @@ struct Alike {
     shared: Option<DimName>,
 }
 
-/// The scope of what is done for a set: the name of its weight, or that of vectors, of the layer in which all are.
-pub(crate) fn scope(set: &Set) -> Name {
-    let [first, rest @ ..] = &set[..] else { return VECTORS.into() };
-    if rest.is_empty() {
-        return first.name.clone();
+/// Enters the scope of what is done for a set: that of its weight, or that of vectors, of the layer in which all are. The returned
+/// location, given to [`Builder::set_loc`], leaves it.
+pub(crate) fn enter(b: &mut Builder<'_>, set: &Set) -> LocId {
+    let outer = b.loc();
+    let layer = set.first().and_then(|first| first.layer.as_ref());
+    let layer = layer.filter(|layer| set.iter().all(|weight| weight.layer.as_ref() == Some(layer)));
+    if let Some(layer) = layer {
+        b.enter(LocKind::Layer(layer.clone()));
     }
-    let path = |weight: &Trained| Layer::of(&weight.name).map(|layer| layer.path.to_owned());
-    match path(first).filter(|layer| rest.iter().all(|weight| path(weight).as_ref() == Some(layer))) {
-        Some(layer) => format!("{layer}.{VECTORS}").into(),
-        None => VECTORS.into(),
+    match &set[..] {
+        [only] => b.enter_scope(layer.and_then(|layer| layer.inside(&only.name)).unwrap_or(&only.name)),
+        _ => b.enter_scope(VECTORS),
+    };
+    outer
+}
+
+/// The path of the scope that [`enter`] enters for a weight of this name, without what is around it.
+pub(crate) fn path(layer: Option<&Layer>, name: &str) -> String {
+    match layer {
+        Some(layer) if layer.inside(name).is_none() => format!("{layer}.{name}"),
+        _ => name.to_owned(),
     }
 }
 
-/// One value of each member, end to end, in the scope where that is done; for a set of one, that value.
-pub(crate) fn end_to_end(
-    b: &mut Builder<'_>,
-    scope: impl Into<Name>,
-    set: &Set,
-    of: impl Fn(&Trained) -> Value,
-) -> Result<Value> {
+/// One value of each member, end to end; for a set of one, that value.
+pub(crate) fn end_to_end(b: &mut Builder<'_>, set: &Set, of: impl Fn(&Trained) -> Value) -> Result<Value> {
     match &set[..] {
         [only] => Ok(of(only)),
         members => {
             let values: Vec<Value> = members.iter().map(of).collect();
-            let outer = b.enter_scope(scope);
-            let joined = b.concatenate(&values, 0)?;
-            b.set_loc(outer);
-            Ok(joined)
+            b.concatenate(&values, 0)
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::loss_scale::factor;
 use crate::transform::update::rule::scaled;
-use halite_ir::{Builder, FuncResult, Module, Phase, ResultRole, StepPart, engine};
+use halite_ir::{Builder, FuncResult, LocKind, Module, Phase, ResultRole, StepPart, engine};
 use halite_recipe::LossScale;
 use halite_support::Result;
 
@@ -36,7 +36,7 @@ impl Pass for Unscale {
         }
         let (mut b, mut results) = Builder::on_entry(module, cx.registry)?;
         let factor = factor(&mut b, &results, scale)?;
-        let outer = b.enter_part(StepPart::Update);
+        let outer = b.enter(LocKind::Part(StepPart::Update));
         let one = b.splat_like(factor, 1.0)?;
         let reciprocal = b.divide(one, factor)?;
         for result in results.iter_mut().filter(|result| is_scaled(result)) {

@@ -15,10 +15,10 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::scalar_state::scalar_state;
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{
-    Joining, Objective, Set, Trained, collect, end_to_end, grad_norm, name_taken, scope, unprepared,
+    Joining, Objective, Set, Trained, collect, end_to_end, enter, grad_norm, name_taken, unprepared,
 };
 use halite_ir::{
-    Builder, FuncResult, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, StepPart, Value, Values,
+    Builder, FuncResult, GRAD_NORM, LocKind, METRICS, Module, ParamRole, Phase, ResultRole, StepPart, Value, Values,
 };
 use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
@@ -72,7 +72,7 @@ fn update(module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
     let finite = results.iter().find(|result| result.role == ResultRole::Finite);
     let attempts = finite.map(|_| counter(&mut b, ATTEMPTS)).transpose()?;
     check_names(&b, &results)?;
-    let outer = b.enter_part(StepPart::Update);
+    let outer = b.enter(LocKind::Part(StepPart::Update));
     let objective = Objective::emit(&mut b, &results)?;
     let sets = Joining::of(recipe, cx.target)?.sets(&b, weights, |weight| plan.is_elementwise(weight));
     let time = Time::emit(&mut b, step, objective.count)?;
@@ -189,7 +189,7 @@ impl States {
         if set.iter().any(|weight| self.get(weight, kind).is_none()) {
             return Ok(None);
         }
-        end_to_end(b, scope(set), set, |weight| self.values[&(weight.order, kind)]).map(Some)
+        end_to_end(b, set, |weight| self.values[&(weight.order, kind)]).map(Some)
     }
 }
 
@@ -219,7 +219,7 @@ impl Sets<'_> {
                     new.insert((terms, group.rule.shared(b, &terms)?))
                 }
             };
-            let outer = b.enter_scope(scope(set));
+            let outer = enter(b, set);
             self.update_set(b, (&*group.rule, terms, values), set, joined, &mut all)?;
             b.set_loc(outer);
         }
@@ -228,12 +228,14 @@ impl Sets<'_> {
 
     /// The values of a set, end to end.
     fn join(&self, b: &mut Builder<'_>, set: &Set) -> Result<Joined> {
-        let value = end_to_end(b, scope(set), set, |weight| weight.value)?;
-        let gradient = end_to_end(b, scope(set), set, |weight| weight.gradient)?;
+        let outer = enter(b, set);
+        let value = end_to_end(b, set, |weight| weight.value)?;
+        let gradient = end_to_end(b, set, |weight| weight.gradient)?;
         let kept = self.plan.group(&set[0])?.rule.kinds().iter().map(|&kind| self.states.of_set(b, set, kind));
         let kept = kept.collect::<Result<Option<Values>>>()?.unwrap_or_default();
         let master = self.states.of_set(b, set, MASTER)?;
         let ema = self.states.of_set(b, set, EMA)?;
+        b.set_loc(outer);
         Ok(Joined { value, gradient, kept, master, ema })
     }
 

@@ -100,9 +100,11 @@ impl Body<'_, '_> {
         let role = ParamRole::Weight(WeightInfo::new(Init::Ones));
         let shared = self.weights(std::slice::from_ref(ty), &role)[0];
         let mut last: Vec<Vec<Value>> = vec![Vec::new(); layers.len()];
-        for _ in 0..3 + self.random.below(3) {
+        for index in 0..3 + self.random.below(3) as u32 {
             let which = self.random.below(layers.len());
             if last[which].is_empty() || self.random.below(4) > 0 {
+                let layer = halite_ir::Layer { list: format!("list{which}").into(), index };
+                let role = ParamRole::Weight(WeightInfo { layer: Some(layer), ..WeightInfo::new(Init::Ones) });
                 last[which] = self.weights(&layers[which].weights, &role);
             }
             x = self.b.call(layers[which].id, &[&[x, shared], &last[which][..]].concat())?[0];

@@ -12,6 +12,7 @@ mod causality_verdicts;
 mod functions;
 mod gradients;
 mod lift;
+mod names;
 mod packed_causality;
 mod pipelines;
 mod precision;

@@ -6,6 +6,7 @@ mod cycles;
 mod files;
 mod goldens;
 mod imports;
+mod names;
 mod neuron_document;
 mod ops;
 mod precision_document;

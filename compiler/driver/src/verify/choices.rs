@@ -105,7 +105,7 @@ impl Choices {
     /// Whether a result is a choice or what was chosen among, and none of the model's.
     pub(super) fn own(&self, result: &str) -> bool {
         let is_of = |choice: &Choice| {
-            result.strip_prefix(&*choice.name).is_some_and(|rest| rest.is_empty() || rest.starts_with(".operand"))
+            result == &*choice.name || (0..choice.operands.len()).any(|at| result == choice.operand(at))
         };
         self.list.iter().any(is_of)
     }

@@ -5,6 +5,7 @@ use crate::loc::LocKind;
 use crate::syntax::{Function, Module};
 use indexmap::IndexMap;
 use petgraph::visit::EdgeRef;
+use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
 /// Every function of a module, each in a frame of its own, in Graphviz's language.
@@ -41,16 +42,16 @@ struct Scope {
 /// The scopes of a function, parents first.
 fn scopes(module: &Module, function: &Function) -> Vec<Scope> {
     let mut scopes = vec![Scope::default()];
-    let mut known: IndexMap<(usize, &str), usize> = IndexMap::new();
+    let mut known: IndexMap<(usize, Cow<'_, str>), usize> = IndexMap::new();
     for (at, inst) in function.insts.iter().enumerate() {
-        let names: Vec<&str> = module.locs.named(inst.loc).filter_map(LocKind::scope).collect();
+        let names: Vec<_> = module.locs.named(inst.loc).filter_map(LocKind::scope).collect();
         let mut scope = 0;
         for name in names.into_iter().rev() {
             let next = scopes.len();
-            let child = *known.entry((scope, name)).or_insert(next);
+            let child = *known.entry((scope, name.clone())).or_insert(next);
             if child == next {
                 let parent = &scopes[scope].path;
-                let path = if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") };
+                let path = if parent.is_empty() { name.into_owned() } else { format!("{parent}.{name}") };
                 scopes.push(Scope { path, ..Scope::default() });
                 scopes[scope].children.push(child);
             }

@@ -1,6 +1,7 @@
 //! Where lowered instructions come from.
 
 use crate::loc::{LocId, LocKind, LocTable};
+use crate::op_name::OpName;
 use halite_hlo::ComputationBuilder;
 use halite_hlo::proto::OpMetadata;
 use halite_support::{FileId, SourceMap, Span};
@@ -34,7 +35,7 @@ impl<'a> Metadata<'a> {
             return;
         }
         self.last = Some(loc);
-        let mut metadata = OpMetadata { op_name: self.locs.path(loc), ..OpMetadata::default() };
+        let mut metadata = OpMetadata { op_name: OpName::write(self.locs, loc), ..OpMetadata::default() };
         if self.positions
             && let Some((file, line)) = self.position(loc)
         {
@@ -53,9 +54,12 @@ impl<'a> Metadata<'a> {
                 Some((name.to_owned(), self.lines.line(file.text(), *span)))
             }
             LocKind::Code { file, line } => Some((file.to_string(), i32::try_from(*line).unwrap_or(i32::MAX))),
-            LocKind::Scope(_) | LocKind::Part(_) | LocKind::Composite(_) | LocKind::Derived(_) | LocKind::Unknown => {
-                None
-            }
+            LocKind::Scope(_)
+            | LocKind::Part(_)
+            | LocKind::Layer(_)
+            | LocKind::Composite(_)
+            | LocKind::Derived(_)
+            | LocKind::Unknown => None,
         })
     }
 }

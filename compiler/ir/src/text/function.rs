@@ -12,6 +12,7 @@ use crate::attrs::{Attrs, Cast};
 use crate::build::Builder;
 use crate::composite::Composite;
 use crate::layout::Layout;
+use crate::loc::LocKind;
 use crate::ops::Op;
 use crate::syntax::{ParamRole, ResultRole, Rounding, Value};
 use crate::ty::TensorType;
@@ -327,7 +328,7 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
         let args = self.resolve(&inst.args)?;
         let Some(op) = self.read_op(chunk.span(), inst)? else { return Ok(None) };
         let Some(args) = args else { return Ok(None) };
-        let outer = self.b.enter_span(chunk.span());
+        let outer = self.b.enter(LocKind::Source(chunk.span()));
         let values = self.b.emit_all(op, &args);
         self.b.set_loc(outer);
         let values = values?;

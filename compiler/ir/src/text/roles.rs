@@ -6,11 +6,13 @@
 //! A weight that stores several tensors of the model says which, and the number of ranks is its first dimension:
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
 //! One of which the model has names for sizes says them: `{weight, init = zeros, dims = [heads(12) * head_dim(64), 768]}`.
+//! One of a layer of the model says which: `{weight, init = zeros, layer = "model.layers.3"}`.
 
 use super::numbers::{parse_real, print_real};
 use super::quoted::print_string;
 use super::syntax::{AttrText, Field, MAX_ELEMENTS, PartText};
 use crate::dim_names::{DimName, SizeFactor};
+use crate::layer::Layer;
 use crate::syntax::{ParamRole, ResultRole, WeightInfo};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Content, Init, Packing, Part, StateSpec};
@@ -31,7 +33,9 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
             let out = if info.output == 0 { String::new() } else { format!(", out = {}", info.output) };
             let packs = info.packing.as_deref().map(print_packing).unwrap_or_default();
             let dims = info.dims.as_deref().map(|dims| format!(", dims = {}", print_dims(dims))).unwrap_or_default();
-            format!(" {{weight, init = {}{decay}{group}{frozen}{out}{packs}{dims}}}", print_init(info.init))
+            let layer = info.layer.as_ref().map(|layer| format!(", layer = {}", print_string(&layer.to_string())));
+            let layer = layer.unwrap_or_default();
+            format!(" {{weight, init = {}{decay}{group}{frozen}{out}{packs}{dims}{layer}}}", print_init(info.init))
         }
         ParamRole::State(spec) => {
             let of = spec.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();
@@ -122,7 +126,7 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             })
         }
         ("weight", None) => {
-            known_fields(rest, &["init", "decay", "group", "frozen", "out", "packs", "dims"])?;
+            known_fields(rest, &["init", "decay", "group", "frozen", "out", "packs", "dims", "layer"])?;
             let init = find(rest, "init").map(parse_init).transpose()?;
             let init =
                 init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
@@ -132,7 +136,8 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             let output = find(rest, "out").map(parse_output).transpose()?.unwrap_or(0);
             let packing = find(rest, "packs").map(|field| parse_packing(field, sizes)).transpose()?.map(Arc::new);
             let dims = find(rest, "dims").map(parse_dims).transpose()?;
-            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, output, packing, dims }))
+            let layer = find(rest, "layer").map(parse_layer).transpose()?;
+            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, output, packing, dims, layer }))
         }
         ("state", Some(AttrText::Word(word))) => {
             known_fields(rest, &["of", "init", "transient", "sum"])?;
@@ -256,6 +261,16 @@ fn parse_dims(field: &Field<'_>) -> Result<Arc<[DimName]>> {
             .help("write e.g. `dims = [heads(12) * head_dim(64), hidden(768)]`"));
     };
     Ok(dims.as_slice().into())
+}
+
+/// The path of a layer, which ends with its number.
+fn parse_layer(field: &Field<'_>) -> Result<Layer> {
+    let path = if let Some(AttrText::Text(path)) = &field.value { path.as_str() } else { "" };
+    let layer = Layer::of_path(path).filter(|layer| layer.to_string() == path);
+    layer.ok_or_else(|| {
+        error(field, format!("`{}` is no layer", field.text))
+            .help("write the path of its list and its place there in quotes, e.g. `layer = \"model.layers.3\"`")
+    })
 }
 
 fn parse_of(field: &Field<'_>) -> Result<Name> {

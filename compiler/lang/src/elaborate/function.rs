@@ -4,7 +4,7 @@ use super::{Declaration, Elaborator, Eval, Locals, Reported};
 use crate::ast::{Argument, Assign, Call, Expr, For, Function, Given, If, Over, Param, Statement, Type};
 use crate::ops::{self, Named, Place, Sizes, Value, Weight, initial};
 use crate::resolve::{Callable, misfits};
-use halite_ir::TensorType;
+use halite_ir::{LocKind, TensorType};
 use halite_support::{Diagnostics, Name, Span, codes};
 use halite_tensor::Init;
 
@@ -21,7 +21,7 @@ impl<'m> Elaborator<'_, 'm> {
         let scope = self.scope(call, locals)?;
         let outer = self.ops.b.loc();
         if function.is_some() {
-            self.ops.b.enter_span(expr.span);
+            self.ops.b.enter(LocKind::Source(expr.span));
         }
         if let Some(scope) = &scope {
             self.ops.b.enter_scope(scope.clone());

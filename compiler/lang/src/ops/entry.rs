@@ -2,7 +2,7 @@
 
 use super::factors::dim_names;
 use super::{Ops, Place, Sums, Value, Weight};
-use halite_ir::{Builder, FuncResult, Function, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
+use halite_ir::{Builder, FuncResult, Function, Layer, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::Content;
 use indexmap::IndexMap;
@@ -14,7 +14,10 @@ impl Ops<'_> {
     /// Adds a weight: to the entry as what it is, to a function that is called as an argument, which its callers bind.
     pub(crate) fn weight(&mut self, weight: &Weight, is_entry: bool) -> Tensor {
         let Weight { name, ty, sizes, init, is_trained } = weight;
-        let info = || WeightInfo { dims: dim_names(ty, sizes), frozen: !is_trained, ..WeightInfo::new(*init) };
+        // Models write the place in a list as a part of the scope: `layers.{i}`.
+        let layer = || Layer::of_path(name);
+        let info =
+            || WeightInfo { dims: dim_names(ty, sizes), frozen: !is_trained, layer: layer(), ..WeightInfo::new(*init) };
         let value = match is_entry {
             true => self.b.param(name.clone(), ty.clone(), ParamRole::Weight(info())),
             false => self.b.argument(name, ty.clone()),

@@ -1,7 +1,7 @@
 //! Which narrowings round stochastically, and by which streams.
 
-use crate::transform::skip;
-use halite_ir::{FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, StepPart, Value};
+use crate::transform::{skip, trained};
+use halite_ir::{FuncResult, Function, Inst, Layer, Module, Param, ParamRole, ResultRole, StepPart, Value};
 use halite_recipe::{SrSites, StochasticRounding};
 use halite_support::Name;
 use halite_tensor::{Dims, Packing, Part, Shape, StateSpec};
@@ -70,8 +70,9 @@ pub(super) fn sites(module: &Module, function: &Function, sr: Option<StochasticR
         }
         let (path, op) = (locs.path(inst.loc), inst.op.name());
         Some(match stored.by_scope.get(&path) {
-            Some(Scope::Weight(packing)) if fits(packing) => {
-                let streams = packing.parts.iter().map(|part| numbered(format!("{}:{op}", scope(&part.name))));
+            Some(Scope::Weight(packing, layer)) if fits(packing) => {
+                let own = |part: &Part| numbered(format!("{}:{op}", scope(layer.as_ref(), &part.name)));
+                let streams = packing.parts.iter().map(own);
                 RoundingSite::Packed(packing.clone(), streams.collect())
             }
             Some(Scope::Part(scope)) => RoundingSite::Whole(numbered(format!("{scope}:{op}"))),
@@ -81,9 +82,9 @@ pub(super) fn sites(module: &Module, function: &Function, sr: Option<StochasticR
     function.insts.iter().map(site).collect()
 }
 
-/// The path of what updates a weight.
-fn scope(weight: &str) -> String {
-    format!("{}.{weight}", StepPart::Update.name())
+/// The path of what updates a weight of a layer.
+fn scope(layer: Option<&Layer>, weight: &str) -> String {
+    format!("{}.{}", StepPart::Update.name(), trained::path(layer, weight))
 }
 
 /// The values that replace state, with the names of what they replace and whether that is a weight.
@@ -111,8 +112,8 @@ struct Stored {
 
 /// What is updated under a path.
 enum Scope {
-    /// All that a weight stores.
-    Weight(Arc<Packing>),
+    /// All that a weight of a layer stores.
+    Weight(Arc<Packing>, Option<Layer>),
     /// One of these tensors; under this path it would be if it were stored alone.
     Part(String),
 }
@@ -131,13 +132,13 @@ impl Stored {
             let streams = packing.parts.iter().map(|part| format!("{prefix}{}", part.name).into()).collect();
             all.by_name.insert(param.name.clone(), (packing.clone(), streams));
         }
-        let packed = function.params.iter().filter_map(|param| Some((&param.name, param.packing()?)));
-        for (weight, packing) in packed.filter(|(_, packing)| packing.has_copies()) {
-            let whole = scope(weight);
-            let parts =
-                packing.parts.iter().map(|part| (format!("{whole}.{}", part.name), Scope::Part(scope(&part.name))));
-            all.by_scope.extend(parts);
-            all.by_scope.insert(whole, Scope::Weight(packing.clone()));
+        for param in &function.params {
+            let Some(packing) = param.packing().filter(|packing| packing.has_copies()) else { continue };
+            let layer = param.weight().and_then(|info| info.layer.as_ref());
+            let whole = scope(layer, &param.name);
+            let own = |part: &Part| (format!("{whole}.{}", part.name), Scope::Part(scope(layer, &part.name)));
+            all.by_scope.extend(packing.parts.iter().map(own));
+            all.by_scope.insert(whole, Scope::Weight(packing.clone(), layer.cloned()));
         }
         all
     }

@@ -110,15 +110,10 @@ impl Planner<'_> {
     /// Whether the recipe says of the weight of a projection alone where it lies.
     fn is_placed(&self, projection: &Projection) -> bool {
         let parallel = self.cx.recipe.and_then(|recipe| recipe.parallel.as_ref());
-        let own = &self.function.params[projection.weight].name;
-        // In a function a weight has the end of its name alone.
-        let named =
-            |name: &str| name.strip_suffix(&**own).is_some_and(|before| before.is_empty() || before.ends_with('.'));
-        let mut all = self.entry.params.iter().filter(|param| named(&param.name));
         let is_placed = |name: &str| {
             parallel.is_some_and(|parallel| parallel.place.keys().any(|pattern| matches_pattern(pattern, name)))
         };
-        all.any(|param| is_placed(&param.name))
+        self.calls.own(projection.weight).iter().any(|&weight| is_placed(&self.entry.params[weight].name))
     }
 
     /// Plans for what reads one value.
@@ -209,7 +204,9 @@ impl Planner<'_> {
         let packing = Arc::new(packing);
         let role = match &first.role {
             ParamRole::Weight(info) => {
-                ParamRole::Weight(WeightInfo { packing: Some(packing.clone()), dims: None, ..info.clone() })
+                let mut layers = params.iter().map(|&(at, ..)| weight_info(&self.function.params[at]).layer);
+                let layer = info.layer.clone().filter(|layer| layers.all(|own| own.as_ref() == Some(layer)));
+                ParamRole::Weight(WeightInfo { packing: Some(packing.clone()), dims: None, layer, ..info.clone() })
             }
             role => role.clone(),
         };

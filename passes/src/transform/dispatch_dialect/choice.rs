@@ -6,7 +6,7 @@ use crate::framework::dialect::{DialectEntry, KernelUse, Operand, Site};
 use crate::framework::pass::PassCx;
 use crate::framework::pattern::matches_pattern;
 use crate::framework::remark::Remark;
-use halite_ir::{Builder, FuncId, Function, Inst, LocId, Module, Op, TensorType, Value, Values};
+use halite_ir::{Builder, FuncId, Function, Inst, LocId, LocKind, Module, Op, TensorType, Value, Values};
 use halite_recipe::{Dialect, TargetName};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -190,7 +190,7 @@ impl<'a> Dispatcher<'a> {
         let decision = self.decisions.get(&(op.clone(), types)).cloned();
         let outer = match (op, &decision) {
             (Op::Composite(composite), Some(decision)) if !matches!(decision.action, Action::Keep) => {
-                b.enter_composite(composite.name.clone())
+                b.enter(LocKind::Composite(composite.name.clone()))
             }
             _ => b.loc(),
         };

@@ -39,8 +39,8 @@ enum Read {
     Input(usize),
 }
 
-/// What instructions agree in that stand for each other.
-type Key = (Op, Option<Rounding>, LocId, SmallVec<[Read; 2]>);
+/// What instructions agree in that stand for each other; not where they are.
+type Key = (Op, Option<Rounding>, SmallVec<[Read; 2]>);
 
 /// What groups agree in that are calls of one function: instructions, types of inputs, outputs.
 type Shape = (Vec<Key>, Vec<(DType, Vec<usize>)>, Vec<(usize, u16)>);
@@ -129,10 +129,10 @@ fn group(
                 _ => Read::Input(group.inputs.insert_full(arg).0),
             });
             let reads = reads.collect();
-            // What is copied is where it is read.
-            keys.push((inst.op.clone(), inst.rounding.clone(), regions.locs[member], reads));
+            keys.push((inst.op.clone(), inst.rounding.clone(), reads));
             places.insert(at, group.insts.len());
             group.insts.push(at);
+            // What is copied is where it is read.
             group.locs.push(regions.locs[member]);
         }
     }

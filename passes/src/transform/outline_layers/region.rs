@@ -1,6 +1,5 @@
 //! Which layer each instruction belongs to.
 
-use crate::transform::layer::Layer;
 use halite_ir::{Function, InferCx, Inst, LocId, LocKind, LocTable, Op, StepPart};
 use halite_support::Name;
 use indexmap::IndexMap;
@@ -98,21 +97,19 @@ impl Places {
         let mut kinds: Vec<LocKind> = locs.chain(loc).cloned().collect();
         kinds.reverse();
         let Some(LocKind::Part(StepPart::Update)) = kinds.first() else { return None };
-        let (at, name) = kinds.iter().enumerate().find_map(|(at, kind)| {
-            let LocKind::Scope(name) = kind else { return None };
-            Layer::of(name).is_some().then(|| (at, name.clone()))
-        })?;
-        let layer = Layer::of(&name)?;
-        let outer = kinds[..at].iter().fold(LocTable::unknown(), |loc, kind| locs.add(loc, kind.clone()));
-        let site = locs.add(outer, LocKind::Scope(layer.path.into()));
-        let rest = (!layer.rest.is_empty()).then(|| LocKind::Scope(layer.rest.into()));
-        let inner = rest.into_iter().chain(kinds[at + 1..].iter().cloned());
-        let inner = inner.fold(LocTable::unknown(), |loc, kind| locs.add(loc, kind));
+        let is_layer = |(at, kind): (usize, &LocKind)| match kind {
+            LocKind::Layer(layer) => Some((at, layer.clone())),
+            _ => None,
+        };
+        let (at, layer) = kinds.iter().enumerate().find_map(is_layer)?;
+        let mut within = |start, kinds: &[LocKind]| kinds.iter().fold(start, |loc, kind| locs.add(loc, kind.clone()));
+        let site = within(LocTable::unknown(), &kinds[..=at]);
+        let inner = within(LocTable::unknown(), &kinds[at + 1..]);
         let parent = kinds[..at].iter().rev().find_map(LocKind::scope).unwrap_or_default();
-        let function = format!("{parent}.{}", layer.list).into();
+        let function = format!("{parent}.{}", layer.list_name()).into();
         let entry = self.all.entry(site);
         let index = entry.index();
-        entry.or_insert(Region { site, layer: layer.path.into(), function });
+        entry.or_insert(Region { site, layer: layer.to_string().into(), function });
         Some((index, inner))
     }
 }

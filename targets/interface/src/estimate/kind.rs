@@ -4,6 +4,7 @@ use super::graph::{Class, Graph, ValueId};
 use super::liveness::Liveness;
 use super::storage::{Home, Step, StepId, Steps};
 use halite_bundle::estimate::MemoryKind;
+use halite_ir::{OpName, StepPart};
 
 /// The part of a training step that an instruction belongs to, by its scope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,20 +91,12 @@ fn parts(graph: &Graph<'_>, steps: &Steps) -> Vec<Part> {
     names().map(|name| if is_jax { jax_part(name) } else { part(name) }).collect()
 }
 
-/// Whether a scope of Halite is one of the update.
-pub(super) fn is_of_optimizer(name: &str) -> bool {
-    let scope = name.rsplit('(').next().unwrap_or(name);
-    scope == "optimizer" || scope.starts_with("optimizer.") || scope.starts_with("optimizer)")
-}
-
 /// By the scopes of Halite: `optimizer.x`, `vjp(x)`.
 fn part(name: &str) -> Part {
-    if is_of_optimizer(name) {
-        Part::Update
-    } else if name.contains("vjp") {
-        Part::Backward
-    } else {
-        Part::Forward
+    match OpName::read(name) {
+        OpName { part: Some(StepPart::Update), .. } => Part::Update,
+        OpName { is_gradient: true, .. } => Part::Backward,
+        OpName { .. } => Part::Forward,
     }
 }
 
@@ -127,10 +120,10 @@ mod tests {
         for name in ["optimizer", "optimizer.lm_head.weight", "cast(optimizer.vectors)"] {
             assert_eq!(part(name), Part::Update, "{name}");
         }
-        for name in ["vjp", "vjp(model.layers.0)", "cast(vjp(model.norm))"] {
+        for name in ["vjp", "vjp(model.layers.0)", "cast(vjp(model.norm))", "vjp(_optimizer)"] {
             assert_eq!(part(name), Part::Backward, "{name}");
         }
-        for name in ["", "model.optimizer_free", "cast(model.layers.0)"] {
+        for name in ["", "model.optimizer_free", "cast(model.layers.0)", "_optimizer.w", "model.vjp"] {
             assert_eq!(part(name), Part::Forward, "{name}");
         }
         assert_eq!(jax_part("jit(step)/transpose(jvp(mlp))/dot_general"), Part::Backward);

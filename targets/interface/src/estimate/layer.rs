@@ -1,14 +1,15 @@
 //! The layer that a step is of.
 
 use super::graph::Graph;
-use super::kind::is_of_optimizer;
 use super::storage::{StepId, Steps};
+use halite_ir::{OpName, StepPart};
 
 /// That of the instruction which asked for it: the number in the scope of the outermost call that it is made in, or else in its own. Layers may
 /// share a function, whose instructions have the scopes of the first of them. What is of the update is of no layer.
 pub(super) fn of(graph: &Graph<'_>, steps: &Steps, step: StepId) -> Option<u32> {
     let scopes = || graph.scopes(steps.steps[step as usize].reader);
-    if scopes().any(is_of_optimizer) { None } else { scopes().filter_map(number).last() }
+    let is_of_update = |scope: &str| OpName::read(scope).part == Some(StepPart::Update);
+    if scopes().any(is_of_update) { None } else { scopes().filter_map(number).last() }
 }
 
 /// The first number that is a level of a scope.
