@@ -1,6 +1,7 @@
 //! What `--explain` shows: the decisions of passes, equal ones of different layers, modules and kernels as one.
 
-use halite_passes::{Remark, family};
+use halite_ir::paths::family;
+use halite_passes::Remark;
 use halite_support::Name;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::json;

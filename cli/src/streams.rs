@@ -1,7 +1,7 @@
 //! The scale of residual streams over depth.
 
 use crate::table::table;
-use halite_passes::{ResidualBranch, ResidualStream};
+use halite_analysis::{ResidualBranch, ResidualStream};
 use serde_json::{Value, json};
 
 /// A table for each stream: a row for each layer, with the standard deviation that it adds and that after it; then what these are.

@@ -4,13 +4,9 @@ use crate::framework::pass::Pass;
 use std::sync::Arc;
 
 pub(crate) mod audit;
-pub(crate) mod causality;
 pub(crate) mod check_causality;
 pub(crate) mod check_precision;
 pub(crate) mod check_replicas;
-pub(crate) mod init_lint;
-pub(crate) mod replicas;
-mod trial;
 pub(crate) mod unused;
 
 /// The passes of this folder.

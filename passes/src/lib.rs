@@ -8,18 +8,13 @@ mod recognize;
 mod transform;
 
 pub use analysis::audit::{Audit, Checked, PrecisionUse, audit, precision_uses};
-pub use analysis::causality::{Assumption, CausalityReport, Finding, Reads, Verdict, Witness, causality};
-pub use analysis::init_lint::{InitReport, ResidualBranch, ResidualStream, check_init};
-pub use analysis::replicas::{
-    Moves, ReplicaFinding, ReplicaSuspicion, ReplicaWitness, held_elsewhere, replicas, unlike_ranks, unlike_whole,
-};
 pub use analysis::unused::check_unused;
 pub use framework::dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
 pub use framework::example::Example;
 pub use framework::findings::Findings;
 pub use framework::membership::{decay_of, groups_of};
 pub use framework::pass::{Changed, Kind, MadeBy, Pass, PassCx, PassInfo, Relation, Smaller};
-pub use framework::pattern::{family, matches_pattern};
+pub use framework::pattern::matches_pattern;
 pub use framework::pipeline::{Group, Pipeline, PipelineSpec, Stage};
 pub use framework::registry::PassRegistry;
 pub use framework::remark::Remark;

@@ -3,10 +3,10 @@
 use super::shardings::Stated;
 use crate::context::{Output, Result};
 use crate::table::{counted, grouped};
+use halite_analysis::{Moves, ReplicaFinding, ReplicaSuspicion, held_elsewhere, replicas, unlike_ranks};
 use halite_hlo::graph::Graph;
 use halite_ir::Registry;
 use halite_lift::{Claims, Lifted, are_claimed, claims, lift, require_partitioned};
-use halite_passes::{Moves, ReplicaFinding, ReplicaSuspicion, held_elsewhere, replicas, unlike_ranks};
 use halite_support::text::plain;
 use halite_support::{Diagnostic, Diagnostics, Severity, codes};
 use halite_tensor::{Mesh, Sharding};

@@ -3,7 +3,7 @@
 use crate::context::{Output, Result};
 use crate::table::{bytes, counted, grouped, table};
 use halite_bundle::shards;
-use halite_passes::family;
+use halite_ir::paths::family;
 use halite_support::{Diagnostic, codes};
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;

@@ -18,13 +18,12 @@ use crate::roles::{Returned, Role};
 use crate::session::{Session, float};
 use crate::source::{Model, Source, size};
 use crate::verify::scale_down;
+use halite_analysis::CausalityReport;
 use halite_bundle::{Bundle, ModuleRole};
 use halite_hlo::CheckedHlo;
 use halite_ir::{LowerOptions, Module, ResultRole};
 use halite_lang::{Elaborated, Override};
-use halite_passes::{
-    Audit, CausalityReport, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Smaller,
-};
+use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Smaller};
 use halite_recipe::{Accumulate, Calls, ConfigValue, Form, MeshAxis, Recipe};
 use halite_support::nearest::nearest;
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_cancelled, codes};

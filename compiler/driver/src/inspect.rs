@@ -7,7 +7,7 @@ pub mod listing;
 pub mod placement;
 pub mod precision;
 
-use halite_passes::family;
+use halite_ir::paths::family;
 use indexmap::IndexMap;
 use serde::Serialize;
 

@@ -3,7 +3,8 @@
 use crate::compile::locate;
 use crate::session::Session;
 use crate::source::Source;
-use halite_passes::{PipelineSpec, ResidualStream, Runner, RunnerOptions, check_init, check_unused};
+use halite_analysis::{ResidualStream, check_init};
+use halite_passes::{PipelineSpec, Runner, RunnerOptions, check_unused};
 use halite_recipe::{Calls, Waiver};
 use halite_support::{Diagnostics, codes};
 

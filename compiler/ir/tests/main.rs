@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
 mod composites;
-mod exact_integers;
 mod graph;
 mod parse_errors;
 mod round_trip;

@@ -1,9 +1,8 @@
 //! `check-causality`.
 
-use crate::analysis::causality::trial::{Trial, of_loss, of_output};
-use crate::analysis::causality::{CausalityReport, Finding, Verdict, causality};
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_analysis::{CausalityReport, Finding, Trial, Verdict, causality, of_loss, of_output};
 use halite_ir::{Module, Param, ParamRole, Phase};
 use halite_support::{Result, Severity};
 

@@ -1,8 +1,8 @@
 //! `check-replicas`.
 
-use crate::analysis::replicas::{Moves, replicas, unlike_ranks};
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, MadeBy, Pass, PassCx, PassInfo, Relation};
+use halite_analysis::{Moves, replicas, unlike_ranks};
 use halite_ir::{Module, Phase};
 use halite_support::{Result, check_cancelled};
 

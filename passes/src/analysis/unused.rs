@@ -1,9 +1,9 @@
 //! What a model has for nothing: weights that never learn, inputs that reach nothing.
 
 use crate::framework::pass::{Pass, PassCx};
-use crate::framework::pattern::family;
 use crate::transform::auto_diff::AutoDiff;
 use halite_ir::graph::{Dependencies, Node};
+use halite_ir::paths::family;
 use halite_ir::{FuncResult, Function, Inst, LocTable, Module, Op, Param, ParamRole, Registry, ResultRole, Value};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
 use indexmap::IndexMap;

@@ -1,5 +1,6 @@
 //! How often, and in which scopes, the functions of a module run.
 
+use halite_ir::paths::nested;
 use halite_ir::{FuncId, Module, Op};
 use indexmap::IndexMap;
 use std::cell::OnceCell;
@@ -25,15 +26,6 @@ impl<'m> Calls<'m> {
     /// The scopes of the calls of a function, each with how often it is called there; the entry runs in the empty one.
     pub(crate) fn scopes(&self, function: FuncId) -> &IndexMap<String, usize> {
         &self.scopes.get_or_init(|| scopes(self.module))[function.index()]
-    }
-}
-
-/// A scope inside another one; either may be empty.
-pub(crate) fn nested(outer: &str, inner: String) -> String {
-    match (outer.is_empty(), inner.is_empty()) {
-        (true, _) => inner,
-        (false, true) => outer.to_owned(),
-        (false, false) => format!("{outer}.{inner}"),
     }
 }
 

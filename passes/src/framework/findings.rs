@@ -1,9 +1,9 @@
 //! What passes find without stopping.
 
 use crate::analysis::audit::result::Audit;
-use crate::analysis::causality::verdict::CausalityReport;
-use crate::analysis::replicas::ReplicaFinding;
 use crate::framework::remark::Remark;
+use halite_analysis::CausalityReport;
+use halite_analysis::ReplicaFinding;
 use halite_support::{Diagnostic, Result};
 use std::cell::RefCell;
 

@@ -1,6 +1,7 @@
 //! Why a pass did, or did not do, what it is for: what `--explain` shows.
 
-use crate::framework::calls::{Calls, nested};
+use crate::framework::calls::Calls;
+use halite_ir::paths::nested;
 use halite_ir::{FuncId, LocId, Module};
 use halite_support::{Name, Span};
 use std::fmt;

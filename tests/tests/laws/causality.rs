@@ -3,9 +3,9 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
+use halite_analysis::{Verdict, causality};
 use halite_bundle::ModuleRole;
 use halite_ir::Module;
-use halite_passes::{Verdict, causality};
 use std::collections::BTreeSet;
 use std::time::Instant;
 

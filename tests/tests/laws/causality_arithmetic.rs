@@ -1,8 +1,8 @@
 //! The law of causality, on [`arithmetic_masks`](halite_tests::arithmetic_masks): the analysis against runs of the reference
 //! interpreter in `f64` and `f32` with later tokens changed. `HALITE_ARITHMETIC_MASKS` says how many models to try.
 
+use halite_analysis::{Verdict, Witness, causality};
 use halite_ir::{Interpreter, ParamRole, Registry, SampleArg};
-use halite_passes::{Verdict, Witness, causality};
 use halite_tensor::{DType, HostTensor};
 use halite_test_kit::numeric::{drawn, uniform};
 use halite_tests::arithmetic_masks::{ArithmeticModel, arithmetic_model};

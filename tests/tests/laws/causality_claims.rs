@@ -3,8 +3,8 @@
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::model::{Init, ModelBuilder};
+use halite_analysis::{Verdict, causality};
 use halite_bundle::ModuleRole;
-use halite_passes::{Verdict, causality};
 use halite_support::{Diagnostics, Severity};
 use halite_tensor::DType;
 

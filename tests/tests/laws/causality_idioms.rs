@@ -6,9 +6,9 @@
 
 use halite::Session;
 use halite::compile::CompileOptions;
+use halite_analysis::Verdict;
 use halite_bundle::ModuleRole;
 use halite_ir::{Interpreter, Module, ParamRole, Registry, ResultRole, SampleArg};
-use halite_passes::Verdict;
 use halite_support::codes;
 use halite_tensor::{DType, HostTensor};
 use halite_test_kit::numeric::{Random, drawn, uniform};

@@ -3,8 +3,8 @@
 
 #![allow(clippy::print_stdout, reason = "what was found is part of the output of a test")]
 
+use halite_analysis::{Verdict, causality};
 use halite_ir::{LowerOptions, Registry};
-use halite_passes::{Verdict, causality};
 use halite_runtime::{CompileOptions, Executable, Executor, Program, evaluate};
 use halite_tensor::{DType, HostTensor};
 use halite_test_kit::numeric::{drawn, uniform};

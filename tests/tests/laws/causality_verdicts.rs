@@ -2,9 +2,9 @@
 
 use halite::Session;
 use halite::compile::CompileOptions;
+use halite_analysis::{CausalityReport, Verdict, causality};
 use halite_bundle::ModuleRole;
 use halite_ir::Module;
-use halite_passes::{CausalityReport, Verdict, causality};
 use halite_support::{Diagnostic, Severity, codes};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Masks of documents are no substitute for causal ones: what segments keep apart is proven only where positions do so too.
 
 use halite::Session;
-use halite_passes::{CausalityReport, Verdict, causality};
+use halite_analysis::{CausalityReport, Verdict, causality};
 
 /// What is known of a model whose scores are masked by `seen`, whose features have `more` added and whose labels are `labels`.
 fn judged(seen: &str, more: &str, labels: &str) -> CausalityReport {

@@ -1,7 +1,7 @@
 //! `check-replicas` on what the compiler makes in mixed precision: nothing is found. In `f64` each case of the law on layouts passes it.
 
+use halite_analysis::{Moves, replicas};
 use halite_ir::Module;
-use halite_passes::{Moves, replicas};
 use halite_tests::meshes::{ALL_MODELS, Model, OnMesh, Ranks, shapes};
 use halite_tests::parallel::for_each;
 use halite_tests::{layouts, layouts::is_long, many_ranks};

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
+use halite_analysis::{Moves, ReplicaFinding, replicas};
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_hlo::{CheckedHlo, decode};
 use halite_ir::{LowerOptions, Module, lower, verify};
 use halite_lift::{Claims, Lifted, claims, lift};
-use halite_passes::{Moves, ReplicaFinding, replicas};
 use halite_tensor::{Digit, Mesh, Sharding};
 use halite_tests::layouts::is_long;
 use halite_tests::meshes::{LAYOUTS, MODELS, Model, OnMesh, Ranks, entry, layout};

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
+use halite_analysis::{Moves, replicas};
 use halite_ir::{Inst, Module, rewrite_functions, verify};
-use halite_passes::{Moves, replicas};
 use halite_tensor::{HostTensor, compare::difference};
 use halite_tests::meshes::{LAYOUTS, MODELS, Model, OnMesh, Ranks, entry, ignore_labels};
 use halite_tests::stepping::{advance, first_inputs};

@@ -2,8 +2,9 @@
 
 use halite::Session;
 use halite::source::Source;
+use halite_analysis::{ResidualStream, check_init};
 use halite_ir::{FuncResult, LowerOptions, Module, ParamRole, Phase, ResultRole};
-use halite_passes::{PipelineSpec, ResidualStream, Runner, RunnerOptions, check_init, check_unused};
+use halite_passes::{PipelineSpec, Runner, RunnerOptions, check_unused};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::{DType, HostTensor, Init};
 use halite_test_kit::xla;

@@ -7,6 +7,7 @@ use super::replicas::Replicas;
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
 use crate::roles::{Calls, Role};
 use crate::source::Source;
+use halite_analysis::CausalityReport;
 use halite_bundle::arguments;
 use halite_bundle::estimate::Estimate;
 use halite_bundle::{
@@ -15,7 +16,7 @@ use halite_bundle::{
 };
 use halite_ir::Module;
 use halite_lang::Elaborated;
-use halite_passes::{Audit, CausalityReport, PassReport, Remark};
+use halite_passes::{Audit, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
 use halite_stablehlo::Form;
 use halite_support::{Diagnostic, Name, check_cancelled};

@@ -5,8 +5,9 @@ use crate::roles::Role;
 use crate::session::Session;
 use crate::source::Source;
 use crate::verify::scale_down;
+use halite_analysis::{ReplicaFinding, ReplicaWitness, unlike_whole};
 use halite_ir::Module;
-use halite_passes::{Findings, PassReport, Pipeline, ReplicaFinding, ReplicaWitness, Runner, unlike_whole};
+use halite_passes::{Findings, PassReport, Pipeline, Runner};
 use halite_support::{Diagnostic, Diagnostics};
 use std::fmt;
 

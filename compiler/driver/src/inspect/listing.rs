@@ -4,12 +4,13 @@ use crate::compile::for_role;
 use crate::session::Session;
 use crate::source::Source;
 use halite_bundle::ModuleRole;
+use halite_ir::paths::family;
 use halite_ir::text::{ValueNames, print_inst};
 use halite_ir::{
     FuncId, FuncResult, Function, InferCx, Inst, Module, Op, Param, ParamRole, Registry, ResultRole, TensorType,
     function_flops,
 };
-use halite_passes::{Runner, RunnerOptions, family};
+use halite_passes::{Runner, RunnerOptions};
 use halite_support::{Diagnostics, units};
 use halite_tensor::Content;
 use indexmap::IndexMap;

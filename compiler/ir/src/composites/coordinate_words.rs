@@ -25,7 +25,7 @@ described! {
     /// such a vector for each dimension. The coordinates, in the original tensor, are `offset` and those after it.
     ///
     /// The meaning is `along` of [`halite_tensor::rounding::random_bits`]. Sums stay below 2^24, as
-    /// [`check_exact_integers`](crate::check_exact_integers) proves.
+    /// `check_exact_integers` of the analyses proves.
     #[derive(Debug)]
     pub(super) struct CoordinateWords;
 }

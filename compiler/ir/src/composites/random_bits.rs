@@ -20,7 +20,7 @@ described! {
     /// dimension, `u32[n0]`, `u32[n1]` and so on. `stream_words` and `coordinate_words` make these; the three together mean
     /// [`halite_tensor::rounding::random_bits`], which says how and why.
     ///
-    /// Multiplications stay below 2^24, as [`check_exact_integers`](crate::check_exact_integers) proves. Each element costs
+    /// Multiplications stay below 2^24, as `check_exact_integers` of the analyses proves. Each element costs
     /// 24 instructions, and one more for each dimension after the first. The word is added to the first vector.
     #[derive(Debug)]
     pub(super) struct RandomBits;

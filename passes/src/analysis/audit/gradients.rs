@@ -3,7 +3,7 @@
 use super::context::AuditCx;
 use super::fix::RecipeKey;
 use super::report::{Evidence, Report};
-use crate::framework::calls::nested;
+use halite_ir::paths::nested;
 use halite_ir::{Follows, Function, Inst, Op, Phase, ResultRole, Value};
 use halite_support::codes;
 

@@ -1,6 +1,6 @@
 //! Names and numbers in findings.
 
-use crate::framework::pattern::family;
+use halite_ir::paths::family;
 
 /// How many families of names a finding lists.
 const MAX_FAMILIES: usize = 3;

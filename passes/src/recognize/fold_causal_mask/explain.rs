@@ -4,9 +4,9 @@ use super::NAME;
 use super::halves::Halves;
 use super::layout::Axes;
 use super::plan::{NearMiss, Plan};
-use crate::analysis::causality::MaskKind;
 use crate::framework::pass::PassCx;
 use crate::framework::remark::Remark;
+use halite_analysis::MaskKind;
 use halite_ir::{Def, FuncId, Function, LocId, LocTable, Module, Op, ParamRole, Value};
 use halite_tensor::DType;
 

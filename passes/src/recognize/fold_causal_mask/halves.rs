@@ -1,8 +1,8 @@
 //! What the elements of a value are on both sides of the diagonal, bit for bit.
 
 use super::layout::Axes;
-use crate::analysis::causality::{Facts, Mask, MaskKind};
 use crate::transform::fold_constant::evaluate;
+use halite_analysis::{Facts, Mask, MaskKind};
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Constant;
 use halite_ir::{Function, InferCx, Inst, Op, ParamRole, TensorType, Value};

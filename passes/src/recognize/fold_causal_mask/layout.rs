@@ -1,6 +1,6 @@
 //! Where query and key positions stand in the dimensions of a value.
 
-use crate::analysis::causality::{Digit, Mask};
+use halite_analysis::{Digit, Mask};
 use halite_ir::{Attr, Builder, Value};
 use halite_support::Result;
 use halite_tensor::{Dims, Shape};

@@ -3,7 +3,7 @@
 use super::folded::is_folded;
 use super::halves::{Halves, halves, of_positions};
 use super::layout::Layout;
-use crate::analysis::causality::{Facts, Mask};
+use halite_analysis::{Facts, Mask};
 use halite_ir::ops::Constant;
 use halite_ir::{FuncId, Function, InferCx, Module, Op, ParamRole, Registry, Rewriter, Value, graph};
 use halite_support::Result;

@@ -1,7 +1,8 @@
 //! Functions that the entry calls.
 
+use halite_analysis::check_exact_integers;
 use halite_ir::ops::Call;
-use halite_ir::{Attr, Builder, Composite, FuncId, ParamRole, Rewriter, TensorType, Value, check_exact_integers};
+use halite_ir::{Attr, Builder, Composite, FuncId, ParamRole, Rewriter, TensorType, Value};
 use halite_support::Result;
 
 /// Adds a function of one result, called `name` if nothing else is, whose integer arithmetic is exact on Trainium; one that `rounds` gives its

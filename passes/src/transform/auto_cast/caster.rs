@@ -4,8 +4,8 @@ use super::callee::{Callees, Context, Fact, ReadAs};
 use super::overrides::Overrides;
 use super::types::Types;
 use super::wants::Readers;
-use crate::framework::calls::nested;
 use halite_ir::ops::Call;
+use halite_ir::paths::nested;
 use halite_ir::{
     Cast, Composite, Derivation, Follows, FuncId, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter,
     Value, Values, engine, loses, set_accumulate,

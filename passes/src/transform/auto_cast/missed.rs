@@ -1,6 +1,7 @@
 //! What the pattern of an exception could have been meant for.
 
-use crate::framework::pattern::{family, matches_pattern};
+use crate::framework::pattern::matches_pattern;
+use halite_ir::paths::family;
 use halite_ir::{Function, Inst, Module, Op, ParamRole, Registry};
 use halite_recipe::PrecisionOverride;
 use halite_support::nearest::{list, nearest_first};

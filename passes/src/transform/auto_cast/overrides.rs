@@ -2,9 +2,9 @@
 
 use super::missed;
 use super::types::Types;
-use crate::framework::calls::nested;
 use crate::framework::exception::Subject;
 use crate::transform::slots::SlotTypes;
+use halite_ir::paths::nested;
 use halite_ir::{Follows, Inst, LocTable, Module, Param, Policy, Registry, engine, loses};
 use halite_recipe::{Master, Precision, PrecisionOverride};
 use halite_support::{Diagnostic, Result, codes};

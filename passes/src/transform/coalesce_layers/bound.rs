@@ -1,7 +1,7 @@
 //! Which weights of the entry the parameters of functions are.
 
 use super::uses::Uses;
-use crate::framework::calls::nested;
+use halite_ir::paths::nested;
 use halite_ir::{Def, Function, Inst, LocTable, Module, Op, ParamRole, Value};
 
 /// What a parameter of a function is.

@@ -1,7 +1,7 @@
 //! What may be computed again.
 
-use crate::framework::calls::nested;
 use crate::framework::pattern::matches_pattern;
+use halite_ir::paths::nested;
 use halite_ir::{FuncId, InferCx, Inst, LocKind, LocTable, Op, OpClass};
 use halite_recipe::{Recipe, Recompute, RecomputePolicy, RecomputeWhere};
 use halite_support::{Diagnostic, Result, codes};

@@ -5,8 +5,8 @@ use crate::document::Anchor;
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::kit::{Case, Outcome};
 use halite::Session;
+use halite_analysis::{Finding, Verdict, causality};
 use halite_ir::{Function, Interpreter, Module, ParamRole, ResultRole};
-use halite_passes::{Finding, Verdict, causality};
 use halite_support::Span;
 use halite_tensor::{DType, HostTensor};
 

@@ -1,13 +1,15 @@
 //! Where the future enters.
 
 use super::affine::{Affine, Digit};
-use super::analysis::{Analysis, ValueStates, needed};
+use super::analysis::{CausalityWalk, ValueStates};
 use super::flow::{Flow, Term};
 use super::state::State;
 use super::verdict::{Reads, Witness};
-use crate::framework::calls::nested;
+use crate::forward::needed;
+use halite_ir::paths::nested;
 use halite_ir::{Def, Function, Inst, LocId, LocTable, Op, Param, ParamRole, Value};
 use halite_support::Result;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -107,29 +109,47 @@ impl Trail {
     }
 }
 
-/// Walks back from a term of a value to the instruction where its trail begins; `None` when that is a parameter.
+/// Walks back from a term of a value to the instruction where its trail begins, into what that runs; `None` when it is a parameter.
 ///
 /// # Errors
 /// When a composite cannot be decomposed.
-pub(super) fn culprit(
-    analysis: &mut Analysis<'_>,
-    function: &Function,
+pub(super) fn culprit<'a>(
+    walk: &mut CausalityWalk<'a>,
+    mut function: &'a Function,
     known: &ValueStates,
-    value: Value,
+    mut value: Value,
     term: &Term,
     trail: Trail,
 ) -> Result<Option<Culprit>> {
-    let (mut value, mut term) = (value, term.clone());
+    let (mut known, mut term) = (Cow::Borrowed(known), term.clone());
+    let (mut calls, mut found) = (Vec::new(), None);
+    while let Some((inst, result)) = beginning(walk, function, &known, &mut value, &mut term, trail)? {
+        found = Some(Culprit { calls: calls.clone(), ..blame(inst) });
+        let Some(callee) = inst.op.callee().and_then(|callee| walk.function(callee)) else { break };
+        let params: Vec<_> = inst.args.iter().map(|arg| known[arg.index()].clone()).collect();
+        known = Cow::Owned(walk.run(callee, &params, Some(needed(callee, |_| true)))?);
+        calls.push(inst.loc);
+        (function, value) = (callee, callee.results[result].value);
+    }
+    Ok(found)
+}
+
+/// The instruction of a function where a trail begins, and which result of it. `value` and `term` become those.
+fn beginning<'f>(
+    walk: &mut CausalityWalk<'_>,
+    function: &'f Function,
+    known: &ValueStates,
+    value: &mut Value,
+    term: &mut Term,
+    trail: Trail,
+) -> Result<Option<(&'f Inst, usize)>> {
     while let Def::Inst(index, result) = function.values[value.index()].def {
         let inst = &function.insts[index as usize];
-        let origins = origins(analysis, function, known, inst, result as usize, &term)?;
-        let on_trail = origins.iter().find(|(arg, term)| trail.has(term, &known[arg.index()].flow));
+        let origins = origins(walk, function, known, inst, result as usize, term)?;
+        let on_trail = origins.into_iter().find(|(arg, term)| trail.has(term, &known[arg.index()].flow));
         match on_trail {
-            Some((arg, origin)) => (value, term) = (*arg, origin.clone()),
-            None => {
-                let inner = inside(analysis, inst, known, result as usize, &term, trail)?;
-                return Ok(Some(inner.unwrap_or_else(|| blame(inst))));
-            }
+            Some((arg, origin)) => (*value, *term) = (arg, origin),
+            None => return Ok(Some((inst, result as usize))),
         }
     }
     Ok(None)
@@ -137,7 +157,7 @@ pub(super) fn culprit(
 
 /// The terms of operands that lead to a term of a result.
 fn origins(
-    analysis: &mut Analysis<'_>,
+    walk: &mut CausalityWalk<'_>,
     function: &Function,
     known: &ValueStates,
     inst: &Inst,
@@ -153,33 +173,13 @@ fn origins(
                 Rc::new(State { flow: Flow { terms, times: Vec::new() }, ..(**state).clone() })
             };
             let alone: Vec<_> = args.iter().enumerate().map(alone).collect();
-            let found = analysis.apply(function, inst, &alone)?;
+            let found = walk.apply(function, inst, &alone)?;
             if found[result].flow.terms.iter().any(|found| found.form == term.form) {
                 origins.push((inst.args[at], own.clone()));
             }
         }
     }
     Ok(origins)
-}
-
-/// The instruction of a callee where the trail begins.
-fn inside(
-    analysis: &mut Analysis<'_>,
-    inst: &Inst,
-    known: &ValueStates,
-    result: usize,
-    term: &Term,
-    trail: Trail,
-) -> Result<Option<Culprit>> {
-    let Op::Call(call) = &inst.op else { return Ok(None) };
-    let callee = analysis.function(call.callee);
-    let params: Vec<_> = inst.args.iter().map(|arg| known[arg.index()].clone()).collect();
-    let known = analysis.run(callee, &params, &needed(callee, |_| true))?;
-    let found = culprit(analysis, callee, &known, callee.results[result].value, term, trail)?;
-    Ok(found.map(|mut found| {
-        found.calls.insert(0, inst.loc);
-        found
-    }))
 }
 
 impl Culprit {

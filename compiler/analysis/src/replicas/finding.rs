@@ -2,8 +2,8 @@
 
 use super::exchange::Fault;
 use super::state::{Cause, Part, Reading, Why};
-use crate::framework::calls::nested;
 use halite_ir::ops::Reduction;
+use halite_ir::paths::nested;
 use halite_ir::{FuncId, LocId, Module, Op};
 use halite_support::{Diagnostic, Span, codes};
 use halite_tensor::{AtomId, Mesh};

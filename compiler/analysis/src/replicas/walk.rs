@@ -1,4 +1,4 @@
-//! The walk over a module.
+//! What ranks hold of every value of a module, and what is wrong with it.
 
 use super::bonds::Bonds;
 use super::digits::of_sharding;
@@ -10,26 +10,12 @@ use super::moves::Moves;
 use super::number::Number;
 use super::state::{Cause, Part, Reading, State, Why};
 use super::transfer::Transfer;
+use crate::forward::{At, Body, Forward, Walk};
 use halite_ir::ops::Reduction;
-use halite_ir::{FuncId, FuncResult, Function, Inst, Layout, LocId, LocTable, Module, Op, ParamRole};
-use halite_support::check_cancelled;
+use halite_ir::{FuncResult, Function, Layout, LocTable, Module, Op, ParamRole, Registry, TensorType};
+use halite_support::Result;
 use halite_tensor::{AtomId, Content, Sharding};
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
-
-/// A function with what is known of its arguments.
-type Key = (FuncId, Rc<[State]>);
-
-/// A function under way.
-struct Frame {
-    key: Key,
-    /// The calls that it is in, the outermost first.
-    calls: Rc<[LocId]>,
-    /// Which walk over a function this is.
-    walk: usize,
-    states: Vec<Option<State>>,
-    next: usize,
-}
 
 /// All that is wrong with how values lie on the mesh in a module that has a layout; nothing of one that has none.
 ///
@@ -52,8 +38,7 @@ pub fn replicas(module: &Module, moves: Moves) -> Vec<ReplicaFinding> {
 
 fn findings(module: &Module, layout: &Layout, bonds: &Bonds, moves: Moves) -> Vec<ReplicaFinding> {
     let Some(entry) = module.entry() else { return Vec::new() };
-    let mut walk = Walk { module, layout, bonds, moves, done: FxHashMap::default(), findings: Vec::new(), walks: 0 };
-    let args: Rc<[State]> = entry
+    let args: Vec<State> = entry
         .params
         .iter()
         .map(|param| {
@@ -67,11 +52,16 @@ fn findings(module: &Module, layout: &Layout, bonds: &Bonds, moves: Moves) -> Ve
             State::new([with_terms(reading, layout.terms.get(&param.name))], free::none(ty.rank()))
         })
         .collect();
-    let results = walk.run((FuncId::new(module.functions.len() - 1), args));
-    for (result, state) in entry.results.iter().zip(results.iter()) {
-        walk.check(entry, result, state);
+    let registry = Registry::default();
+    let own = Replicas { module, layout, bonds, moves, findings: Vec::new() };
+    let mut walk = Walk::new(Some(module), &registry, own);
+    // Work that was cancelled ends early.
+    let Ok(known) = walk.run_entry(module, &args) else { return walk.analysis.findings };
+    let mut own = walk.analysis;
+    for result in &entry.results {
+        own.check(entry, result, &known[result.value.index()]);
     }
-    walk.findings
+    own.findings
 }
 
 /// The number of each rank, told it.
@@ -91,84 +81,45 @@ fn with_terms(mut reading: Reading, terms: Option<&Vec<AtomId>>) -> Reading {
     reading
 }
 
-struct Walk<'a> {
+struct Replicas<'a> {
     module: &'a Module,
     layout: &'a Layout,
     bonds: &'a Bonds,
     moves: Moves,
-    done: FxHashMap<Key, Rc<[State]>>,
     findings: Vec<ReplicaFinding>,
-    walks: usize,
 }
 
-impl Walk<'_> {
-    /// What a function returns. Functions that it calls are walked over first, each once for what is known of its arguments.
-    fn run(&mut self, key: Key) -> Rc<[State]> {
-        let mut open = vec![self.frame(key.clone(), Rc::new([]))];
-        while let Some(frame) = open.last_mut().filter(|_| check_cancelled().is_ok()) {
-            match self.advance(frame) {
-                Some((needed, at)) => {
-                    let calls = frame.calls.iter().copied().chain([at]).collect();
-                    let frame = self.frame(needed, calls);
-                    open.push(frame);
-                }
-                None => {
-                    let function = self.module.function(frame.key.0);
-                    let result = |result: &FuncResult| frame.states[result.value.index()].clone();
-                    let results: Option<Rc<[State]>> = function.results.iter().map(result).collect();
-                    self.done.insert(frame.key.clone(), results.unwrap_or_else(|| Rc::new([])));
-                    open.pop();
-                }
-            }
-        }
-        self.done.get(&key).cloned().unwrap_or_else(|| Rc::new([]))
+impl Forward for Replicas<'_> {
+    type Fact = State;
+    type Aside = ();
+
+    /// A fault is one wherever it is.
+    const SKIPS_UNREAD: bool = false;
+
+    fn unknown(&self, ty: &TensorType) -> State {
+        State::new([Reading::default()], free::none(ty.rank()))
     }
 
-    fn frame(&mut self, key: Key, calls: Rc<[LocId]>) -> Frame {
-        let function = self.module.function(key.0);
-        let mut states = vec![None; function.values.len()];
-        for (param, state) in function.params.iter().zip(key.1.iter()) {
-            states[param.value.index()] = Some(state.clone());
-        }
-        self.walks += 1;
-        Frame { key, calls, walk: self.walks, states, next: 0 }
+    /// Kernels are followed by what they say of themselves, composites by their dimensions.
+    fn body(&self, at: &At<'_>) -> Option<Body> {
+        at.inst.op.callee().filter(|_| !matches!(at.inst.op, Op::KernelCall(_))).map(Body::Function)
     }
 
-    /// Walks on, to the end or to a call of a function that is to be walked over first.
-    fn advance(&mut self, frame: &mut Frame) -> Option<(Key, LocId)> {
-        let function = self.module.function(frame.key.0);
-        while let Some(inst) = function.insts.get(frame.next).filter(|_| check_cancelled().is_ok()) {
-            let args: Rc<[State]> = inst.args.iter().filter_map(|arg| frame.states[arg.index()].clone()).collect();
-            let results = match &inst.op {
-                Op::Call(call) => {
-                    let key = (call.callee, args);
-                    match self.done.get(&key) {
-                        Some(results) => results.to_vec(),
-                        None => return Some((key, inst.loc)),
-                    }
-                }
-                _ => self.inst(function, inst, &args, frame),
-            };
-            for (result, state) in inst.results.iter().zip(results) {
-                frame.states[result.index()] = Some(state);
-            }
-            frame.next += 1;
-        }
-        None
-    }
-
-    fn inst(&mut self, function: &Function, inst: &Inst, args: &[State], frame: &Frame) -> Vec<State> {
+    fn apply(&mut self, at: &At<'_>, args: &[State]) -> Result<Vec<State>> {
+        let &At { function, inst, walk, .. } = at;
         let mesh = &self.layout.mesh;
         let (moves, bonds) = (self.moves, self.bonds);
-        let (states, fault) = Transfer { mesh, function, inst, args, moves, bonds, walk: frame.walk }.run();
+        let (states, fault) = Transfer { mesh, function, inst, args, moves, bonds, walk }.run();
         if let Some(fault) = fault {
-            let site = Site { mesh, module: self.module, calls: &frame.calls };
-            let twice = matches!(fault, Fault::Twice(_)).then_some((frame.key.0, frame.next));
+            let site = Site { mesh, module: self.module, calls: at.calls };
+            let twice = at.id.filter(|_| matches!(fault, Fault::Twice(_))).map(|id| (id, at.position));
             self.findings.push(ReplicaFinding { twice, ..site.collective(inst.op.name(), fault, inst.loc) });
         }
-        states
+        Ok(states)
     }
+}
 
+impl Replicas<'_> {
     /// Holds a result of the entry to the layout.
     fn check(&mut self, entry: &Function, result: &FuncResult, state: &State) {
         let none = Sharding::replicated(entry.ty(result.value).rank());

@@ -1,10 +1,10 @@
 //! Whether a later token changes an earlier value: programs are run with other tokens. Nothing of the analysis is believed here.
 
-use super::analysis::needed;
 use super::leak::is_tokens;
 use super::loss::{Comparison, comparisons};
 use super::verdict::Witness;
-use crate::analysis::trial::{fits, inputs};
+use crate::forward::needed;
+use crate::trial::{fits, inputs};
 use halite_ir::ops::Op;
 use halite_ir::{FuncResult, Function, Inst, Interpreter, Module, Param, Registry, ResultRole, Value};
 use halite_support::check_cancelled;
@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 /// What came of a trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Trial {
+pub enum Trial {
     /// A value at a position changes with a later token, or a prediction with the token that it is to predict.
     Shown(Witness),
     /// Nothing that was tried changes one.
@@ -47,7 +47,7 @@ struct Subject<'a> {
 }
 
 /// Whether the output of this name depends at a position on a later token.
-pub(crate) fn of_output(module: &Module, registry: &Registry, name: &str) -> Trial {
+pub fn of_output(module: &Module, registry: &Registry, name: &str) -> Trial {
     let Some(entry) = module.entry() else { return Trial::NotShown };
     let shown = |result: &&FuncResult| result.role == ResultRole::Probe && *result.name == *name;
     let Some(value) = entry.results.iter().find(shown).map(|result| result.value) else { return Trial::NotShown };
@@ -57,7 +57,7 @@ pub(crate) fn of_output(module: &Module, registry: &Registry, name: &str) -> Tri
 
 /// Whether a prediction that the loss compares with a label depends on that label, where labels pick one of the classes, which are the last
 /// dimension: what else is picked by number, such as a position, is no prediction.
-pub(crate) fn of_loss(module: &Module, registry: &Registry) -> Trial {
+pub fn of_loss(module: &Module, registry: &Registry) -> Trial {
     let Some(entry) = module.entry() else { return Trial::NotShown };
     let loss = entry.results.iter().position(|result| result.role == ResultRole::Loss);
     let needed = loss.map(|loss| needed(entry, |at| at == loss)).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Whether a mask leaves each row something.
 
-use crate::analysis::causality::affine::{Affine, Digit};
-use crate::analysis::causality::flow::Term;
-use crate::analysis::causality::region::{Area, Region};
-use crate::analysis::causality::space::Space;
+use crate::causality::affine::{Affine, Digit};
+use crate::causality::flow::Term;
+use crate::causality::region::{Area, Region};
+use crate::causality::space::Space;
 
 /// How many elements are tried where regions are not simple.
 const MAX_TRIED: usize = 1 << 18;

@@ -19,7 +19,6 @@ pub enum Verdict {
 
 /// Where the future enters, or where the analysis loses track.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub struct Finding {
     /// The name of the output.
     pub output: Name,
@@ -54,7 +53,6 @@ pub struct Witness {
 
 /// What is judged of a module.
 #[derive(Clone, PartialEq, Debug)]
-#[non_exhaustive]
 pub struct CausalityReport {
     /// The outputs that were looked at.
     pub names: Vec<Name>,

@@ -8,9 +8,9 @@ mod branches;
 mod moments;
 mod propagate;
 
-use crate::framework::pattern::family;
 use branches::{Branch, Projection, Stream, Streams};
-use halite_ir::{Function, InferCx, Module, Registry, Value};
+use halite_ir::paths::family;
+use halite_ir::{Function, Module, Registry, Value};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
 use indexmap::IndexMap;
 use moments::Moments;
@@ -54,14 +54,13 @@ pub struct ResidualBranch {
     pub sum: Value,
 }
 
-/// Looks at how the entry of a module in phase `built` starts; calls are not followed, so `inline` comes before.
+/// Looks at how the entry of a module in phase `built` starts. Branches are looked for in the entry alone, so `inline` comes before.
 ///
 /// # Errors
 /// When a composite cannot be decomposed.
 pub fn check_init(module: &Module, registry: &Registry) -> Result<InitReport> {
     let Some(entry) = module.entry() else { return Ok(InitReport::default()) };
-    let infer = InferCx { functions: &module.functions, registry };
-    let moments = propagate::moments(infer, entry)?;
+    let moments = propagate::moments(module, registry, entry)?;
     let Streams { list: streams, given_up, .. } = Streams::of(entry, &moments);
     let lint = Lint { module, entry, moments: &moments };
     let reports: Vec<_> = streams.iter().map(|stream| lint.report(stream)).collect();

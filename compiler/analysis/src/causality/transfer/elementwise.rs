@@ -1,12 +1,12 @@
 //! Element-wise functions of one and two operands.
 
 use super::{TransferCx, counted};
-use crate::analysis::causality::affine::{Affine, Digit};
-use crate::analysis::causality::assumption::{Assumption, Assumptions, underflow};
-use crate::analysis::causality::levels::{FILL, Level, Levels};
-use crate::analysis::causality::region::{Area, Region};
-use crate::analysis::causality::state::{State, is_exact};
-use crate::analysis::causality::tabulate::Kind;
+use crate::causality::affine::{Affine, Digit};
+use crate::causality::assumption::{Assumption, Assumptions, underflow};
+use crate::causality::levels::{FILL, Level, Levels};
+use crate::causality::region::{Area, Region};
+use crate::causality::state::{State, is_exact};
+use crate::causality::tabulate::Kind;
 use halite_ir::Op;
 use halite_tensor::DType;
 
@@ -120,7 +120,7 @@ fn vanishes(level: Level, dtype: DType) -> bool {
 }
 
 /// The elements in another type.
-pub(in crate::analysis::causality) fn convert(x: &State, from: DType, to: DType) -> State {
+pub(in crate::causality) fn convert(x: &State, from: DType, to: DType) -> State {
     let level = |level: Level| {
         let level = if to == DType::Pred {
             Level::constant(f64::from(u8::from(level.as_constant()? != 0.0)))

@@ -23,11 +23,12 @@ mod structure;
 mod table;
 mod tabulate;
 mod transfer;
-pub(crate) mod trial;
-pub(crate) mod verdict;
+mod trial;
+mod verdict;
 
-pub(crate) use affine::Digit;
+pub use affine::Digit;
 pub use assumption::Assumption;
 pub use check::causality;
-pub(crate) use mask::{Facts, Mask, MaskKind};
+pub use mask::{Facts, Mask, MaskKind};
+pub use trial::{Trial, of_loss, of_output};
 pub use verdict::{CausalityReport, Finding, Reads, Verdict, Witness};

@@ -22,11 +22,7 @@ pub(super) fn grows(cx: &TransferCx<'_>) -> bool {
 
 /// Whether an exponential is one of numbers from which their maximum was subtracted; `is_rounding` names the instructions
 /// that only round their first operand.
-pub(in crate::analysis::causality) fn is_capped(
-    function: &Function,
-    inst: &Inst,
-    is_rounding: &dyn Fn(&Inst) -> bool,
-) -> bool {
+pub(in crate::causality) fn is_capped(function: &Function, inst: &Inst, is_rounding: &dyn Fn(&Inst) -> bool) -> bool {
     let def = |value: Value| match function.values[value.index()].def {
         Def::Inst(index, _) => Some(&function.insts[index as usize]),
         Def::Param(_) => None,

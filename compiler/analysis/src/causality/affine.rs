@@ -8,12 +8,13 @@ use smallvec::{SmallVec, smallvec};
 /// digits name factors where they are needed: `[group * seq, dim]` has its position along `seq` at
 /// `Digit { dim: 0, stride: 1, size: seq }`. A dimension as a whole is a digit of stride 1 and its size.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Digit {
-    pub(crate) dim: usize,
+pub struct Digit {
+    /// The dimension.
+    pub dim: usize,
     /// Positions of the dimension for each step of the digit.
-    pub(crate) stride: usize,
+    pub stride: usize,
     /// Number of values of the digit.
-    pub(crate) size: usize,
+    pub size: usize,
 }
 
 impl Digit {

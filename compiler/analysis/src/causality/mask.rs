@@ -1,11 +1,12 @@
 //! Masks recognised: which function of query and key a predicate or a two-valued tensor is.
 
 use super::affine::{Affine, Digit};
-use super::analysis::{Analysis, needed};
+use super::analysis::Causality;
 use super::check::param_state;
 use super::levels::Levels;
 use super::region::{Area, Region};
 use super::state::State;
+use crate::forward::needed;
 use halite_ir::{FuncId, Module, Registry, Value};
 use halite_support::Result;
 use std::fmt;
@@ -23,7 +24,7 @@ use std::rc::Rc;
 /// of `key >= query` over the same dimensions is causal with query and key exchanged; which of the two a softmax runs over
 /// is for the caller to look at. Other strips have two readings; that with the query before the key is given.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub struct Facts {
     known: Vec<Rc<State>>,
 }
 
@@ -32,42 +33,42 @@ impl Facts {
     ///
     /// # Errors
     /// When a composite cannot be decomposed.
-    pub(crate) fn of(module: &Module, id: FuncId, registry: &Registry) -> Result<Self> {
+    pub fn of(module: &Module, id: FuncId, registry: &Registry) -> Result<Self> {
         let function = module.function(id);
         let params: Vec<_> = function.params.iter().map(|param| Rc::new(param_state(function, param))).collect();
-        let known = Analysis::new(module, registry).run(function, &params, &needed(function, |_| true))?;
+        let known = Causality::walk(module, registry).run(function, &params, Some(needed(function, |_| true)))?;
         Ok(Self { known })
     }
 
     /// The mask that a value is, if all of its elements are one of two constants by query and key alone.
-    pub(crate) fn mask(&self, value: Value) -> Option<Mask> {
+    pub fn mask(&self, value: Value) -> Option<Mask> {
         mask(&self.known[value.index()].levels)
     }
 
     /// The constant that all elements of a value are.
-    pub(crate) fn constant(&self, value: Value) -> Option<f64> {
+    pub fn constant(&self, value: Value) -> Option<f64> {
         self.known[value.index()].levels.everywhere()
     }
 }
 
 /// Two constants, one for the keys that a query sees and one for the others.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Mask {
+pub struct Mask {
     /// The position that asks.
-    pub(crate) query: Digit,
+    pub query: Digit,
     /// The position that is asked about.
-    pub(crate) key: Digit,
+    pub key: Digit,
     /// Which keys a query sees.
-    pub(crate) kind: MaskKind,
+    pub kind: MaskKind,
     /// The elements of keys that are seen.
-    pub(crate) seen: f64,
+    pub seen: f64,
     /// The elements of the others.
-    pub(crate) unseen: f64,
+    pub unseen: f64,
 }
 
 /// Which keys a query sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum MaskKind {
+pub enum MaskKind {
     /// `key <= query`, over equal ranges.
     Causal,
     /// `key <= query + ahead`; with `ahead = 0` over ranges of different size.

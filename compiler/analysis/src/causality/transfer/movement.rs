@@ -1,9 +1,9 @@
 //! Ops that move elements along dimensions.
 
 use super::{TransferCx, placed};
-use crate::analysis::causality::affine::{Affine, Digit};
-use crate::analysis::causality::region::{Area, Region};
-use crate::analysis::causality::state::State;
+use crate::causality::affine::{Affine, Digit};
+use crate::causality::region::{Area, Region};
+use crate::causality::state::State;
 use halite_ir::ops::Pad;
 
 /// Along one dimension, element `i` of the result is element `start + step * i` of the operand, where there is one.

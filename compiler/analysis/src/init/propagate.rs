@@ -1,11 +1,15 @@
 //! From the initial weights to the moments of every value.
 
 use super::moments::{Grid, Moments};
+use crate::forward::{At, Body, Forward, Walk};
 use halite_ir::composites::causal_attention::{SCALE, WINDOW};
 use halite_ir::composites::softmax::DIM;
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Reduction;
-use halite_ir::{Attrs, Composite, EvalCx, Function, InferCx, Inst, Op, OpClass, Param, ParamRole, TensorType, Value};
+use halite_ir::{
+    Attrs, Composite, EvalCx, Function, InferCx, Inst, Module, Op, OpClass, Param, ParamRole, Registry, TensorType,
+    Value,
+};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use rustc_hash::FxHashMap;
@@ -14,10 +18,14 @@ use rustc_hash::FxHashMap;
 ///
 /// Operands are taken as independent and, under a nonlinear function, as normal. A norm makes them what its weight says.
 /// Attention averages values with the weights of a softmax over normal scores.
-pub(super) fn moments(infer: InferCx<'_>, function: &Function) -> Result<Vec<Option<Moments>>> {
+pub(super) fn moments(module: &Module, registry: &Registry, function: &Function) -> Result<Vec<Fact>> {
     let params: Vec<_> = function.params.iter().map(|param| at_start(function, param)).collect();
-    Estimate { infer, seen: FxHashMap::default() }.run(function, &params)
+    let infer = InferCx { functions: &module.functions, registry };
+    Walk::new(Some(module), registry, AtStart { infer, seen: FxHashMap::default() }).run(function, &params, None)
 }
+
+/// What is known of a value.
+type Fact = Option<Moments>;
 
 /// How a parameter starts.
 fn at_start(function: &Function, param: &Param) -> Option<Moments> {
@@ -29,35 +37,36 @@ fn at_start(function: &Function, param: &Param) -> Option<Moments> {
 /// An op on operands of given moments, equal operands by the number of the first: layers repeat them.
 type Key = (Op, Vec<(u64, u64)>, Vec<usize>);
 
-struct Estimate<'a> {
+struct AtStart<'a> {
     infer: InferCx<'a>,
-    seen: FxHashMap<Key, Option<Moments>>,
+    seen: FxHashMap<Key, Fact>,
 }
 
-impl Estimate<'_> {
-    fn run(&mut self, function: &Function, params: &[Option<Moments>]) -> Result<Vec<Option<Moments>>> {
-        let mut all = vec![None; function.values.len()];
-        for (param, moments) in function.params.iter().zip(params) {
-            all[param.value.index()] = *moments;
-        }
-        for inst in &function.insts {
-            let results = self.inst(function, inst, &all)?;
-            for (&result, moments) in inst.results.iter().zip(results) {
-                all[result.index()] = moments;
-            }
-        }
-        Ok(all)
+impl Forward for AtStart<'_> {
+    type Fact = Fact;
+    type Aside = ();
+
+    fn unknown(&self, _: &TensorType) -> Fact {
+        None
     }
 
-    fn inst(&mut self, function: &Function, inst: &Inst, all: &[Option<Moments>]) -> Result<Vec<Option<Moments>>> {
-        let of = |at: usize| inst.args.get(at).and_then(|arg| all[arg.index()]);
+    /// Composites of which no more is known than what they are made of.
+    fn body(&self, at: &At<'_>) -> Option<Body> {
+        let &At { function, inst, .. } = at;
+        let is_known = is_known(inst) || composite_is_elementwise(&self.infer, function, inst);
+        inst.op.callee().map(Body::Function).or_else(|| Body::decomposition(at).filter(|_| !is_known))
+    }
+
+    fn apply(&mut self, at: &At<'_>, args: &[Fact]) -> Result<Vec<Fact>> {
+        let &At { function, inst, .. } = at;
+        let of = |at: usize| args.get(at).copied().flatten();
         let size = |at: usize, dim: usize| function.ty(inst.args[at]).shape()[dim];
         let moments = match &inst.op {
             Op::Constant(constant) => Moments::of(&constant.value),
             Op::Iota(iota) => Some(Moments::of_range(iota.ty.shape()[iota.dim])),
             Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Slice(_) => of(0),
             Op::Take(_) | Op::DynamicSlice(_) | Op::Reverse(_) => of(0),
-            Op::OptimizationBarrier(_) => return Ok(inst.args.iter().map(|arg| all[arg.index()]).collect()),
+            Op::OptimizationBarrier(_) => return Ok(args.to_vec()),
             Op::Add(_) if inst.args[0] != inst.args[1] => of(0).zip(of(1)).map(|(x, y)| x.plus(1.0, y)),
             Op::Subtract(_) if inst.args[0] != inst.args[1] => of(0).zip(of(1)).map(|(x, y)| x.plus(-1.0, y)),
             Op::Multiply(_) if inst.args[0] != inst.args[1] => of(0).zip(of(1)).map(|(x, y)| x.times(y)),
@@ -69,67 +78,65 @@ impl Estimate<'_> {
                 let count = reduce.dims.iter().map(|&dim| size(0, dim)).product();
                 of(0).map(|x| x.sum_of(count))
             }
-            Op::Composite(composite) => return self.composite(function, inst, composite, all),
-            op if is_elementwise(&self.infer, op, function, inst) => self.elementwise(op, inst, all),
+            Op::Composite(composite) if is_known(inst) => of_composite(function, inst, composite, args)?,
+            op if matches!(op, Op::Composite(_)) || is_elementwise(&self.infer, op, function, inst) => {
+                self.elementwise(inst, args)
+            }
             _ => None,
         };
         Ok(vec![moments; inst.results.len()])
     }
+}
 
-    fn composite(
-        &mut self,
-        function: &Function,
-        inst: &Inst,
-        composite: &Composite,
-        all: &[Option<Moments>],
-    ) -> Result<Vec<Option<Moments>>> {
-        let args: Vec<_> = inst.args.iter().map(|arg| all[arg.index()]).collect();
-        let types: Vec<&TensorType> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
-        let moments = match (&*composite.name, &args[..]) {
-            ("rms_norm", [_, weight]) => weight.map(|weight| Moments { mean: 0.0, var: weight.second() }),
-            ("layer_norm", [_, weight, bias]) => {
-                weight.zip(*bias).map(|(weight, bias)| Moments { mean: bias.mean, var: weight.second() + bias.var })
-            }
-            ("rope", [x]) => x.map(|x| Moments { mean: 0.0, var: x.second() }),
-            ("softmax", [scores]) => {
-                let dim = composite.attrs.dim(&DIM, types[0])?;
-                Some(probabilities(*scores, types[0].shape()[dim]))
-            }
-            ("causal_attention", &[q, k, v] | &[q, k, v, _]) => {
-                v.map(|v| attention(&composite.attrs, q, k, v, types[0])).transpose()?
-            }
-            _ if composite_is_elementwise(&self.infer, function, inst) => self.elementwise(&inst.op, inst, all),
-            _ => {
-                let body = composite.decompose(self.infer.registry, &types)?;
-                let inner = self.run(&body, &args)?;
-                return Ok(body.results.iter().map(|result| inner[result.value.index()]).collect());
-            }
-        };
-        Ok(vec![moments; inst.results.len()])
-    }
+/// Whether an instruction is a composite of which more is known than what it is made of.
+fn is_known(inst: &Inst) -> bool {
+    let Op::Composite(composite) = &inst.op else { return false };
+    matches!(
+        (&*composite.name, inst.args.len()),
+        ("rms_norm", 2) | ("layer_norm", 3) | ("rope" | "softmax", 1) | ("causal_attention", 3 | 4)
+    )
+}
 
+/// What one of these gives.
+fn of_composite(function: &Function, inst: &Inst, composite: &Composite, args: &[Fact]) -> Result<Fact> {
+    let ty = function.ty(inst.args[0]);
+    Ok(match (&*composite.name, args) {
+        ("rms_norm", [_, weight]) => weight.map(|weight| Moments { mean: 0.0, var: weight.second() }),
+        ("layer_norm", [_, weight, bias]) => {
+            weight.zip(*bias).map(|(weight, bias)| Moments { mean: bias.mean, var: weight.second() + bias.var })
+        }
+        ("rope", [x]) => x.map(|x| Moments { mean: 0.0, var: x.second() }),
+        ("softmax", [scores]) => Some(probabilities(*scores, ty.shape()[composite.attrs.dim(&DIM, ty)?])),
+        ("causal_attention", &[q, k, v] | &[q, k, v, _]) => {
+            v.map(|v| attention(&composite.attrs, q, k, v, ty)).transpose()?
+        }
+        _ => None,
+    })
+}
+
+impl AtStart<'_> {
     /// Any function of at most two random operands, by quadrature.
-    fn elementwise(&mut self, op: &Op, inst: &Inst, all: &[Option<Moments>]) -> Option<Moments> {
-        let mut distinct: Vec<Value> = Vec::new();
+    fn elementwise(&mut self, inst: &Inst, args: &[Fact]) -> Fact {
+        let mut distinct: Vec<(Value, Fact)> = Vec::new();
         let mut positions = Vec::new();
-        for &arg in &inst.args {
-            let known = distinct.iter().position(|&other| other == arg);
+        for (&arg, &fact) in inst.args.iter().zip(args) {
+            let known = distinct.iter().position(|&(other, _)| other == arg);
             positions.push(known.unwrap_or(distinct.len()));
             if known.is_none() {
-                distinct.push(arg);
+                distinct.push((arg, fact));
             }
         }
-        let operands: Vec<Moments> = distinct.iter().map(|arg| all[arg.index()]).collect::<Option<_>>()?;
+        let operands: Vec<Moments> = distinct.iter().map(|(_, fact)| *fact).collect::<Option<_>>()?;
         if operands.iter().filter(|moments| moments.var > 0.0).count() > 2 {
             return None;
         }
         let bits = operands.iter().map(|moments| (moments.mean.to_bits(), moments.var.to_bits())).collect();
-        let key = (op.clone(), bits, positions);
+        let key = (inst.op.clone(), bits, positions);
         if let Some(known) = self.seen.get(&key) {
             return *known;
         }
         let grid = Grid::new(&operands);
-        let found = self.evaluate(op, &grid, &key.2).and_then(|values| grid.moments(&values));
+        let found = self.evaluate(&inst.op, &grid, &key.2).and_then(|values| grid.moments(&values));
         self.seen.insert(key, found);
         found
     }
@@ -206,5 +213,7 @@ fn composite_is_elementwise(infer: &InferCx<'_>, function: &Function, inst: &Ins
     let shape = |value: &Value| function.ty(*value).shape();
     let mut shapes = inst.args.iter().chain(&inst.results).map(shape);
     let first = shapes.next();
-    inst.op.def().policy(infer).class == OpClass::Elementwise && shapes.all(|shape| Some(shape) == first)
+    matches!(inst.op, Op::Composite(_))
+        && inst.op.def().policy(infer).class == OpClass::Elementwise
+        && shapes.all(|shape| Some(shape) == first)
 }

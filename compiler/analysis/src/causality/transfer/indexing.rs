@@ -1,11 +1,11 @@
 //! Elements at positions that another operand names.
 
 use super::TransferCx;
-use crate::analysis::causality::affine::{Affine, Digit};
-use crate::analysis::causality::levels::Level;
-use crate::analysis::causality::region::Region;
-use crate::analysis::causality::space::Space;
-use crate::analysis::causality::state::State;
+use crate::causality::affine::{Affine, Digit};
+use crate::causality::levels::Level;
+use crate::causality::region::Region;
+use crate::causality::space::Space;
+use crate::causality::state::State;
 
 /// Elements of the first operand at the positions along `dim` that the second names: exactly those where positions are a
 /// function of the index, or constants by region; any otherwise. Positions out of range are clamped.

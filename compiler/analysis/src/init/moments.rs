@@ -1,12 +1,34 @@
 //! Mean and variance of the elements of a tensor, and what elementwise functions make of them.
 
 use halite_tensor::HostTensor;
+use std::hash::{Hash, Hasher};
 
 /// Mean and variance over the elements of a tensor, and over the random numbers that weights start from.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
     pub(super) mean: f64,
     pub(super) var: f64,
+}
+
+impl Moments {
+    fn bits(self) -> [u64; 2] {
+        [self.mean.to_bits(), self.var.to_bits()]
+    }
+}
+
+/// By bits: what is remembered of equal moments is not found again.
+impl PartialEq for Moments {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits() == other.bits()
+    }
+}
+
+impl Eq for Moments {}
+
+impl Hash for Moments {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bits().hash(state);
+    }
 }
 
 /// Points of the quadrature in each dimension; odd, so that the mean is one.

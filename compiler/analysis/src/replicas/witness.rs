@@ -1,6 +1,6 @@
 //! What ranks compute, where the analysis suspects that it is not what the layout says.
 
-use crate::analysis::trial::{fits, inputs};
+use crate::trial::{fits, inputs};
 use halite_ir::{FuncResult, Function, Interpreter, Layout, Module, Registry};
 use halite_support::{Diagnostic, Name, Result, check_cancelled};
 use halite_tensor::compare::difference;

@@ -1,7 +1,7 @@
 //! From a module to a verdict.
 
 use super::affine::{Affine, Digit};
-use super::analysis::{Analysis, ValueStates, needed, needed_values};
+use super::analysis::{Causality, CausalityWalk, ValueStates};
 use super::assumption::{Assumption, Assumptions};
 use super::flow::{Flow, Term};
 use super::leak::{Culprit, Trail, blame, culprit, exceeds, is_tokens, position, reads, witness};
@@ -10,6 +10,7 @@ use super::loss::{Comparison, comparisons, pairs};
 use super::region::Region;
 use super::state::State;
 use super::verdict::{CausalityReport, Finding, Reads, Verdict, Witness};
+use crate::forward::{needed, needed_values};
 use halite_ir::{FuncResult, Function, Module, Param, ParamRole, Registry, ResultRole, Value};
 use halite_support::{Name, Result};
 use halite_tensor::Content;
@@ -40,10 +41,10 @@ pub fn causality(module: &Module, registry: &Registry) -> Result<CausalityReport
     let predictions = compared.iter().flatten().flat_map(|compared| [compared.prediction, compared.label]);
     let wanted = needed_values(entry, outputs.iter().map(|(_, output)| output.value).chain(predictions));
     let params: Vec<_> = entry.params.iter().map(|param| Rc::new(param_state(entry, param))).collect();
-    let mut analysis = Analysis::new(module, registry);
-    let known = analysis.run(entry, &params, &wanted)?;
-    let assumptions = analysis.assumptions.clone();
-    let mut check = Check { module, entry, known, analysis };
+    let mut walk = Causality::walk(module, registry);
+    let known = walk.run(entry, &params, Some(wanted))?;
+    let assumptions = walk.analysis.assumptions.clone();
+    let mut check = Check { module, entry, known, walk };
     let loss = match compared.as_deref() {
         None => Verdict::NotApplicable("there is none"),
         Some([]) => Verdict::NotApplicable("it compares no prediction with a token"),
@@ -105,7 +106,7 @@ struct Check<'a> {
     module: &'a Module,
     entry: &'a Function,
     known: ValueStates,
-    analysis: Analysis<'a>,
+    walk: CausalityWalk<'a>,
 }
 
 impl Check<'_> {
@@ -117,7 +118,7 @@ impl Check<'_> {
         let read = settled.flow.terms.iter().map(|term| (term.clone(), position.clone())).collect();
         let Some((term, witness)) = beyond(read) else { return Ok(None) };
         let trail = if term.vague { Trail::Doubt } else { Trail::Future };
-        let found = culprit(&mut self.analysis, self.entry, &self.known, output.value, &term, trail)?;
+        let found = culprit(&mut self.walk, self.entry, &self.known, output.value, &term, trail)?;
         let reads = reads(&term, &position, seq as i64 - 1);
         Ok(Some(self.verdict((output.name.clone(), reads), output.value, found, witness)))
     }
@@ -137,7 +138,7 @@ impl Check<'_> {
         let found = if is_causal {
             Some(blame(inst))
         } else {
-            culprit(&mut self.analysis, self.entry, &self.known, value, &term, trail)?
+            culprit(&mut self.walk, self.entry, &self.known, value, &term, trail)?
         };
         Ok(Some(self.verdict(("loss".into(), Reads::Label), value, found, witness)))
     }
@@ -151,7 +152,7 @@ impl Check<'_> {
         witness: Option<Witness>,
     ) -> Verdict {
         // What is NaN shows no leak.
-        let is_nan = self.analysis.assumptions.contains(Assumption::EmptyRows);
+        let is_nan = self.walk.analysis.assumptions.contains(Assumption::EmptyRows);
         let witness = witness.filter(|_| !is_nan);
         let leaks = witness.is_some();
         let locs = &self.module.locs;

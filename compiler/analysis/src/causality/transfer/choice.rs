@@ -2,12 +2,12 @@
 
 use super::elementwise::loses;
 use super::{TransferCx, counted};
-use crate::analysis::causality::affine::Affine;
-use crate::analysis::causality::assumption::Assumptions;
-use crate::analysis::causality::levels::{Level, Levels};
-use crate::analysis::causality::region::{Area, Region};
-use crate::analysis::causality::state::State;
-use crate::analysis::causality::tabulate::Kind;
+use crate::causality::affine::Affine;
+use crate::causality::assumption::Assumptions;
+use crate::causality::levels::{Level, Levels};
+use crate::causality::region::{Area, Region};
+use crate::causality::state::State;
+use crate::causality::tabulate::Kind;
 use halite_ir::ops::Direction;
 use halite_tensor::DType;
 

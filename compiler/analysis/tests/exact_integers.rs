@@ -1,9 +1,10 @@
 //! The proof that integer arithmetic is exact in `f32`: the dither composites pass it, changed ones do not. And what
 //! they cost.
 
+use halite_analysis::check_exact_integers;
 use halite_ir::attr::AttrSlot;
 use halite_ir::text::{PrintOptions, parse, print_with};
-use halite_ir::{Attr, Attrs, Composite, Function, Module, Op, Registry, TensorType, check_exact_integers};
+use halite_ir::{Attr, Attrs, Composite, Function, Module, Op, Registry, TensorType};
 use halite_support::{Diagnostic, FileId, codes};
 use halite_tensor::DType;
 

@@ -2,11 +2,11 @@
 
 use super::TransferCx;
 use super::rows::every_row_is_seen;
-use crate::analysis::causality::affine::Digit;
-use crate::analysis::causality::assumption::Assumption;
-use crate::analysis::causality::levels::{Level, Levels};
-use crate::analysis::causality::space::Space;
-use crate::analysis::causality::state::State;
+use crate::causality::affine::Digit;
+use crate::causality::assumption::Assumption;
+use crate::causality::levels::{Level, Levels};
+use crate::causality::space::Space;
+use crate::causality::state::State;
 use halite_ir::ops::Reduction;
 
 /// All elements along some dimensions, combined. A maximum does not read fills where something else is there.

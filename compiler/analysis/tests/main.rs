@@ -1,0 +1,6 @@
+//! The analyses, by themselves.
+
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
+mod deep;
+mod exact_integers;
