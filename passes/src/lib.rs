@@ -13,7 +13,7 @@ pub use framework::dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, 
 pub use framework::example::Example;
 pub use framework::findings::Findings;
 pub use framework::membership::{decay_of, groups_of};
-pub use framework::pass::{Changed, Kind, MadeBy, Pass, PassCx, PassInfo, Relation, Smaller};
+pub use framework::pass::{Changed, Kind, MadeBy, Milestone, Pass, PassCx, PassInfo, Relation, Smaller};
 pub use framework::pattern::matches_pattern;
 pub use framework::pipeline::{Group, Pipeline, PipelineSpec, Stage};
 pub use framework::registry::PassRegistry;

@@ -1,7 +1,7 @@
 //! `check-replicas`.
 
 use crate::framework::example::golden;
-use crate::framework::pass::{Changed, MadeBy, Pass, PassCx, PassInfo, Relation};
+use crate::framework::pass::{Changed, MadeBy, Milestone, Pass, PassCx, PassInfo, Relation};
 use halite_analysis::{Moves, replicas, unlike_ranks};
 use halite_ir::{Module, Phase};
 use halite_support::{Result, check_cancelled};
@@ -20,6 +20,7 @@ impl Pass for CheckReplicas {
         PassInfo::new("check-replicas", "prove that ranks hold what the layout says", Relation::Identical)
             .required()
             .needs(Phase::Built..=Phase::Legal)
+            .milestone(Milestone::RanksAreChecked)
             .example(golden!("check_replicas_twice" @ "main"))
     }
 

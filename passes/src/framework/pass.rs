@@ -84,6 +84,8 @@ pub struct PassInfo {
     pub gives: Option<Phase>,
     /// How results relate to those before.
     pub relation: Relation,
+    /// What a compile stops before it for.
+    pub milestone: Option<Milestone>,
     /// What shows it in the reference.
     pub example: Option<Example>,
 }
@@ -93,7 +95,7 @@ impl PassInfo {
     pub fn new(name: impl Into<Name>, summary: impl Into<String>, relation: Relation) -> Self {
         let (name, summary) = (name.into(), summary.into());
         let needs = Phase::Built..=Phase::Step;
-        Self { name, summary, kind: Kind::Optimization, needs, gives: None, relation, example: None }
+        Self { name, summary, kind: Kind::Optimization, needs, gives: None, relation, milestone: None, example: None }
     }
 
     /// A pass that later ones depend on; bisection never leaves it out.
@@ -108,6 +110,12 @@ impl PassInfo {
         Self { needs: phases, ..self }
     }
 
+    /// A pass that a compile stops before for this.
+    #[must_use]
+    pub fn milestone(self, milestone: Milestone) -> Self {
+        Self { milestone: Some(milestone), ..self }
+    }
+
     /// A pass that the reference shows by this.
     #[must_use]
     pub fn example(self, example: Example) -> Self {
@@ -119,6 +127,18 @@ impl PassInfo {
     pub fn gives(self, phase: Phase) -> Self {
         Self { gives: Some(phase), ..self }
     }
+}
+
+/// What a compile stops before the first such pass for, wherever a pipeline has it: to compare the module with what comes after, or to go on
+/// in several ways.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Milestone {
+    /// It makes the program of one rank.
+    Ranks,
+    /// It holds that program to the layout.
+    RanksAreChecked,
+    /// It chooses what is computed again.
+    Recompute,
 }
 
 /// Whether a pipeline can do without a pass.

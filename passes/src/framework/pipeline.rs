@@ -5,7 +5,7 @@ mod text;
 
 pub use spec::PipelineSpec;
 
-use crate::framework::pass::{Kind, Pass, PassInfo, Relation};
+use crate::framework::pass::{Kind, Milestone, Pass, PassInfo, Relation};
 use halite_ir::Phase;
 use halite_support::{Diagnostic, Name, Result, codes};
 use std::convert::Infallible;
@@ -129,10 +129,10 @@ impl Pipeline {
         self.split_at(|pass| moves_on(pass.info()))
     }
 
-    /// The pipeline in two: what comes before the first pass of a name, and that pass with the rest.
+    /// The pipeline in two: what comes before the first pass of a milestone, and that pass with the rest.
     #[must_use]
-    pub fn split_before(&self, name: &str) -> (Pipeline, Pipeline) {
-        self.split_at(|pass| pass.info().name == name)
+    pub fn split_before(&self, milestone: Milestone) -> (Pipeline, Pipeline) {
+        self.split_at(|pass| pass.info().milestone == Some(milestone))
     }
 
     fn split_at(&self, starts: impl Fn(&dyn Pass) -> bool) -> (Pipeline, Pipeline) {

@@ -12,7 +12,7 @@ mod price;
 mod rewrite;
 
 use crate::framework::example::golden;
-use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::framework::pass::{Changed, Milestone, Pass, PassCx, PassInfo, Relation};
 use crate::framework::remark::Remark;
 use budget::Plan;
 use cutter::{Around, Cutter, Made};
@@ -53,6 +53,7 @@ impl Pass for Cut {
         PassInfo::new(PASS, "say what forwards keep for their backwards", Relation::Identical)
             .required()
             .needs(Phase::Differentiated..=Phase::Step)
+            .milestone(Milestone::Recompute)
             .example(golden!("cut" @ "main"))
     }
 

@@ -12,7 +12,7 @@ mod seeds;
 mod wish;
 
 use crate::framework::example::golden;
-use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::framework::pass::{Changed, Milestone, Pass, PassCx, PassInfo, Relation};
 use crate::transform::annotate_rounding::AnnotateRounding;
 use crate::transform::expand_composites::expand_all;
 use fact::{Atoms, Fact, Place};
@@ -53,6 +53,7 @@ pub(crate) struct Partition;
 impl Pass for Partition {
     fn info(&self) -> PassInfo {
         PassInfo::new(PASS, "make the step of one rank of a mesh", Relation::Defines)
+            .milestone(Milestone::Ranks)
             .example(golden!("partition" @ "main"))
     }
 

@@ -7,15 +7,9 @@ use crate::source::Source;
 use crate::verify::scale_down;
 use halite_analysis::{ReplicaFinding, ReplicaWitness, unlike_whole};
 use halite_ir::Module;
-use halite_passes::{Findings, PassReport, Pipeline, Runner};
+use halite_passes::{Findings, Milestone, PassReport, Pipeline, Runner};
 use halite_support::{Diagnostic, Diagnostics};
 use std::fmt;
-
-/// The pass that makes the program of one rank.
-const PARTITION: &str = "partition";
-
-/// The pass that asks what ranks hold.
-const CHECK: &str = "check-replicas";
 
 /// Whether the ranks of a mesh hold what the layout says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,8 +95,8 @@ impl Session {
         let (shared, own) = self.passes.pipeline(&role.pipeline)?.split_at_phase();
         let prepared = self.prepare(elaborated.module, (&small.recipe, None), &shared, options)?;
         let mut module = for_role(&prepared.module, role);
-        let (before, left) = own.split_before(PARTITION);
-        let (after, _) = left.split_before(CHECK);
+        let (before, left) = own.split_before(Milestone::Ranks);
+        let (after, _) = left.split_before(Milestone::RanksAreChecked);
         let mut reports = prepared.reports;
         self.pass_on(&before, (&mut module, &mut reports), small, options)?;
         let whole = module.clone();

@@ -8,12 +8,9 @@ use crate::session::Session;
 use halite_bundle::ModuleRole;
 use halite_hlo::CheckedHlo;
 use halite_ir::{KernelForm, Module, Phase, lower, lower_decompositions};
-use halite_passes::{Findings, PassCx, PassReport, Pipeline, Runner, UnreadInputs};
+use halite_passes::{Findings, Milestone, PassCx, PassReport, Pipeline, Runner, UnreadInputs};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, SourceMap, check_cancelled, codes};
-
-/// The first pass that does otherwise under other policies of recomputation.
-const READ_BY: &str = "cut";
 
 /// The module of one role, with the passes that are still to run and what those that ran said.
 pub(super) struct Unfinished<'a> {
@@ -52,7 +49,7 @@ impl Session {
         (role, pipeline): (&'a Role, &Pipeline),
         options: &'a CompileOptions,
     ) -> Result<Unfinished<'a>, Diagnostic> {
-        let (pipeline, left) = pipeline.split_before(READ_BY);
+        let (pipeline, left) = pipeline.split_before(Milestone::Recompute);
         let findings = findings(options);
         if let Some(report) = &prepared.causality {
             findings.add_causality(report.clone());

@@ -86,7 +86,7 @@ impl State {
     ) -> Option<T> {
         let draft = std::mem::replace(&mut self.frame.draft, Draft::new(""));
         let mut ops = Ops { statements: self.statements, ..Ops::new(draft.resume(&mut self.module, registry), float) };
-        let outer = ops.b.enter(LocKind::Code { file: caller.file().into(), line: caller.line() });
+        let outer = ops.b.enter(LocKind::Code { file: caller.file(), line: caller.line() });
         let result = ops.step(Place::whole(&())).and_then(|()| operation(&mut ops));
         ops.b.set_loc(outer);
         let is_exhausted = ops.is_exhausted();
