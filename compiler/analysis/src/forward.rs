@@ -95,7 +95,6 @@ struct Frame<'m, A: Forward> {
     /// Which values are asked for; `None` for all.
     wanted: Option<Vec<bool>>,
     next: usize,
-    calls: Rc<[LocId]>,
     walk: usize,
     /// What was found in the function around it so far.
     outer: A::Aside,
@@ -147,7 +146,7 @@ impl<'m, A: Forward> Walk<'m, A> {
         params: &[A::Fact],
         wanted: Option<Vec<bool>>,
     ) -> Result<Vec<A::Fact>> {
-        let first = self.frame(None, FunctionRef::Other(function), params, wanted, Rc::new([]));
+        let first = self.frame(None, FunctionRef::Other(function), params, wanted);
         self.finish(first).map(|frame| frame.known)
     }
 
@@ -157,7 +156,7 @@ impl<'m, A: Forward> Walk<'m, A> {
     /// As [`run`](Self::run).
     pub(crate) fn run_entry(&mut self, module: &'m Module, params: &[A::Fact]) -> Result<Vec<A::Fact>> {
         let id = FuncId::new(module.functions.len() - 1);
-        let first = self.frame(None, FunctionRef::Module(module.function(id), id), params, None, Rc::new([]));
+        let first = self.frame(None, FunctionRef::Module(module.function(id), id), params, None);
         self.finish(first).map(|frame| frame.known)
     }
 
@@ -170,7 +169,7 @@ impl<'m, A: Forward> Walk<'m, A> {
         let Some(body) = self.analysis.body(&at) else { return self.analysis.apply(&at, args) };
         let key = (body, args.to_vec());
         if !self.summaries.contains_key(&key) {
-            let frame = self.enter(key.clone(), Rc::new([]))?;
+            let frame = self.enter(key.clone())?;
             self.finish(frame)?;
         }
         Ok(self.known(&key).unwrap_or_default())
@@ -194,7 +193,6 @@ impl<'m, A: Forward> Walk<'m, A> {
         function: FunctionRef<'m>,
         params: &[A::Fact],
         wanted: Option<Vec<bool>>,
-        calls: Rc<[LocId]>,
     ) -> Frame<'m, A> {
         let own = function.get();
         let mut known: Vec<A::Fact> = own.values.iter().map(|value| self.analysis.unknown(&value.ty)).collect();
@@ -203,11 +201,11 @@ impl<'m, A: Forward> Walk<'m, A> {
         }
         self.walks += 1;
         let outer = self.analysis.take();
-        Frame { key, function, known, wanted, next: 0, calls, walk: self.walks, outer }
+        Frame { key, function, known, wanted, next: 0, walk: self.walks, outer }
     }
 
     /// The beginning of a walk over a body.
-    fn enter(&mut self, key: Key<A::Fact>, calls: Rc<[LocId]>) -> Result<Frame<'m, A>> {
+    fn enter(&mut self, key: Key<A::Fact>) -> Result<Frame<'m, A>> {
         let function = match (&key.0, self.module) {
             (Body::Function(id), Some(module)) => FunctionRef::Module(module.function(*id), *id),
             (Body::Function(_), None) => return Err(Diagnostic::bug("a call outside of a module")),
@@ -218,23 +216,22 @@ impl<'m, A: Forward> Walk<'m, A> {
         };
         let wanted = A::SKIPS_UNREAD.then(|| needed(function.get(), |_| true));
         let params = key.1.clone();
-        Ok(self.frame(Some(key), function, &params, wanted, calls))
+        Ok(self.frame(Some(key), function, &params, wanted))
     }
 
     /// Walks to the end of a function, over what it calls first.
     fn finish(&mut self, first: Frame<'m, A>) -> Result<Frame<'m, A>> {
-        let mut open = vec![first];
+        // Functions under way, each called by the one before it, and the places of these calls.
+        let (mut open, mut calls) = (vec![first], Vec::new());
         loop {
-            let Some(frame) = open.last_mut() else {
-                return Err(Diagnostic::bug("a walk over no function"));
-            };
-            if let Some((key, call)) = self.advance(frame)? {
-                let calls = frame.calls.iter().copied().chain([call]).collect();
-                let inner = self.enter(key, calls)?;
-                open.push(inner);
+            let Some(mut frame) = open.pop() else { return Err(Diagnostic::bug("a walk over no function")) };
+            if let Some((key, call)) = self.advance(&mut frame, &calls)? {
+                let inner = self.enter(key)?;
+                open.extend([frame, inner]);
+                calls.push(call);
                 continue;
             }
-            let Some(mut frame) = open.pop() else { continue };
+            calls.pop();
             let aside = self.analysis.take();
             self.analysis.add(&frame.outer);
             match frame.key.take() {
@@ -253,14 +250,14 @@ impl<'m, A: Forward> Walk<'m, A> {
     }
 
     /// Goes on, to the end or to a body that is to be walked over first, with the place of its call.
-    fn advance(&mut self, frame: &mut Frame<'m, A>) -> Result<Option<(Key<A::Fact>, LocId)>> {
+    fn advance(&mut self, frame: &mut Frame<'m, A>, calls: &[LocId]) -> Result<Option<(Key<A::Fact>, LocId)>> {
         let function = frame.function.get();
+        let id = frame.function.id();
         while let Some(inst) = function.insts.get(frame.next) {
             check_cancelled()?;
             let is_wanted = |wanted: &Vec<bool>| inst.results.iter().any(|result| wanted[result.index()]);
             if frame.wanted.as_ref().is_none_or(is_wanted) {
                 let args: Vec<A::Fact> = inst.args.iter().map(|arg| frame.known[arg.index()].clone()).collect();
-                let (id, calls) = (frame.function.id(), &frame.calls[..]);
                 let at = At { function, inst, position: frame.next, id, calls, walk: frame.walk };
                 let results = match self.analysis.body(&at) {
                     Some(body) => {
