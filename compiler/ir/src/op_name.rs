@@ -14,7 +14,7 @@ pub struct OpName<'a> {
 }
 
 impl<'a> OpName<'a> {
-    /// Reads what [`write`](Self::write) wrote; of another text, as much as is written so.
+    /// Reads what lowering wrote; of another text, as much as is written so.
     pub fn read(mut text: &'a str) -> Self {
         let mut is_gradient = false;
         loop {
