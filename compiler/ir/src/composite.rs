@@ -109,6 +109,12 @@ pub trait CompositeDef: Described + fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
+    /// How its dimensions correspond, where it says so; otherwise its decomposition does.
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> Option<FactorMap> {
+        let _ = (args, results);
+        None
+    }
+
     /// What passes may do with it.
     fn effect(&self) -> Effect {
         Effect::NONE
@@ -132,6 +138,11 @@ impl Composite {
     pub fn new(registry: &Registry, name: &str, attrs: &[(&str, Attr)]) -> Result<Self> {
         let attrs = Attrs::with_defaults(name, &registry.composite(name)?.schema(), attrs)?;
         Ok(Self { name: name.into(), attrs })
+    }
+
+    /// Whether it is an application of this definition.
+    pub fn is(&self, def: &dyn CompositeDef) -> bool {
+        &*self.name == def.name()
     }
 
     /// What is left of it, on operands of which types, when the conversions that mixed precision puts around it are taken

@@ -37,6 +37,17 @@ mod tied_copies;
 pub mod top_k;
 mod unpack;
 
+pub use causal_attention::CausalAttention;
+pub use causal_mask::CausalMask;
+pub use cross_entropy::CrossEntropy;
+pub use embedding::Embedding;
+pub use layer_norm::LayerNorm;
+pub use linear::Linear;
+pub use rms_norm::RmsNorm;
+pub use rope::Rope;
+pub use softmax::Softmax;
+pub use top_k::TopK;
+
 /// Every built-in composite, in order.
 pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
     vec![

@@ -159,8 +159,8 @@ pub fn decompositions(module: &Module) -> Vec<FuncId> {
     let mut is_decomposition = vec![false; module.functions.len()];
     for (function, _) in module.functions.iter().zip(reached_functions(module)).filter(|(_, reached)| *reached) {
         for inst in &function.insts {
-            if let Op::KernelCall(kernel) = &inst.op {
-                is_decomposition[kernel.decomposition.index()] = true;
+            for edge in inst.edges().filter(|edge| !edge.runs) {
+                is_decomposition[edge.callee.index()] = true;
             }
         }
     }

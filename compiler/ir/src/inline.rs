@@ -1,9 +1,9 @@
 //! Writing the bodies of functions in the place of calls.
 
 use crate::build::Builder;
+use crate::edge::Edge;
 use crate::infer::InferCx;
 use crate::loc::LocId;
-use crate::ops::{Call, Op};
 use crate::registry::Registry;
 use crate::rewrite::{Rewriter, rewrite_planned};
 use crate::syntax::{FuncId, Function, Inst, Module, Value, Values};
@@ -36,9 +36,8 @@ pub fn inline_calls(module: &mut Module, registry: &Registry, written: &[bool], 
 }
 
 /// The call that an instruction is, if it is to be replaced.
-fn replaced<'a>(written: &[bool], inst: &'a Inst) -> Option<&'a Call> {
-    let Op::Call(call) = &inst.op else { return None };
-    written.get(call.callee.index()).is_some_and(|&written| written).then_some(call)
+fn replaced<'i>(written: &[bool], inst: &'i Inst) -> Option<Edge<'i>> {
+    inst.call().filter(|edge| written.get(edge.callee.index()) == Some(&true))
 }
 
 impl Builder<'_> {

@@ -15,6 +15,7 @@ mod described;
 mod dim_names;
 pub mod dims;
 mod domain;
+mod edge;
 mod effect;
 mod fingerprint;
 pub mod graph;
@@ -55,6 +56,7 @@ pub use cost::{function_flops, function_totals, inst_cost};
 pub use described::Described;
 pub use dim_names::{DimName, SizeFactor, product_of};
 pub use domain::Domain;
+pub use edge::{Edge, Origin, Trace};
 pub use effect::Effect;
 pub use fingerprint::fingerprint;
 #[doc(hidden)]

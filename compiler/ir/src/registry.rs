@@ -1,6 +1,9 @@
 //! The composites a session knows.
 
 use crate::composite::CompositeDef;
+use crate::dims::FactorMap;
+use crate::ops::Op;
+use crate::ty::TensorType;
 use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -55,6 +58,14 @@ impl Registry {
         self.composites
             .get(name)
             .ok_or_else(|| Diagnostic::error(codes::UNKNOWN_OP, format!("no op or composite is named `{name}`")))
+    }
+
+    /// How the dimensions of an application of an op correspond; `None` for a composite that does not say.
+    pub fn dims(&self, op: &Op, args: &[&TensorType], results: &[TensorType]) -> Option<FactorMap> {
+        match op {
+            Op::Composite(composite) => self.composite(&composite.name).ok()?.dims(args, results),
+            op => Some(op.def().dims(args, results)),
+        }
     }
 
     /// All composites in order of registration.

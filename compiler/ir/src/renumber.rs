@@ -2,6 +2,7 @@
 
 use crate::attr::{Attr, AttrSlot, AttrVisitor, ResultSlot};
 use crate::graph::reached_functions;
+use crate::ops::Op;
 use crate::syntax::{FuncId, Function, Module};
 use halite_support::{Diagnostic, Result};
 
@@ -49,12 +50,18 @@ impl Module {
     }
 
     fn renumber(&mut self, number: impl Fn(FuncId) -> FuncId) {
-        let mut renumber = Renumber(number);
         for inst in self.functions.iter_mut().flat_map(|function| &mut function.insts) {
-            // Showing attributes to change them may copy what instructions share.
-            if inst.op.callee().is_some() {
-                inst.op.def_mut().attrs(&mut renumber);
-            }
+            inst.op.map_callees(&number);
+        }
+    }
+}
+
+impl Op {
+    /// Names other functions in the place of those that it names.
+    pub fn map_callees(&mut self, number: impl Fn(FuncId) -> FuncId) {
+        // Showing attributes to change them may copy what instructions share.
+        if self.callee().is_some() {
+            self.def_mut().attrs(&mut Renumber(number));
         }
     }
 }

@@ -123,7 +123,8 @@ impl<'r> Ops<'r> {
         }
         let result = build(&mut self.b);
         self.b.set_loc(outer);
-        self.b.function().insts[first..].iter().for_each(|inst| self.sizes.follow(self.b.function(), inst));
+        let (registry, function) = (self.b.registry(), self.b.function());
+        function.insts[first..].iter().for_each(|inst| self.sizes.follow(registry, function, inst));
         result.map_err(|error| place.mark(error, "here"))
     }
 

@@ -1,7 +1,7 @@
 //! How often, and in which scopes, the functions of a module run.
 
 use halite_ir::paths::nested;
-use halite_ir::{FuncId, Module, Op};
+use halite_ir::{FuncId, Module};
 use indexmap::IndexMap;
 use std::cell::OnceCell;
 
@@ -38,8 +38,8 @@ fn times(module: &Module) -> Vec<usize> {
     for (index, function) in module.functions.iter().enumerate().rev() {
         times[index] = times[index].max(1);
         for inst in &function.insts {
-            if let Op::Call(call) = &inst.op {
-                times[call.callee.index()] = times[call.callee.index()].saturating_add(times[index]);
+            for edge in inst.calls() {
+                times[edge.callee.index()] = times[edge.callee.index()].saturating_add(times[index]);
             }
         }
     }
@@ -54,12 +54,13 @@ fn scopes(module: &Module) -> Vec<IndexMap<String, usize>> {
         }
         let outer = std::mem::take(&mut scopes[index]);
         for inst in &function.insts {
-            let Op::Call(call) = &inst.op else { continue };
-            let own = module.locs.scope(inst.loc);
-            let inner = &mut scopes[call.callee.index()];
-            for (outer, times) in outer.iter().take(MAX_SCOPES.saturating_sub(inner.len())) {
-                let known = inner.entry(nested(outer, own.clone())).or_default();
-                *known = known.saturating_add(*times);
+            for edge in inst.calls() {
+                let own = module.locs.scope(inst.loc);
+                let inner = &mut scopes[edge.callee.index()];
+                for (outer, times) in outer.iter().take(MAX_SCOPES.saturating_sub(inner.len())) {
+                    let known = inner.entry(nested(outer, own.clone())).or_default();
+                    *known = known.saturating_add(*times);
+                }
             }
         }
         scopes[index] = outer;

@@ -3,8 +3,7 @@
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::graph::decompositions;
-use halite_ir::ops::Call;
-use halite_ir::{FuncId, Function, Inst, Module, Op, inline_calls};
+use halite_ir::{Edge, FuncId, Function, Inst, Module, inline_calls};
 use halite_recipe::Calls;
 use halite_support::{Diagnostic, Result, codes};
 
@@ -67,9 +66,8 @@ fn keep_large(module: &mut Module) -> bool {
 }
 
 /// The call that an instruction is, if it is to be replaced.
-fn inlined<'a>(callees: &[Function], inst: &'a Inst) -> Option<&'a Call> {
-    let Op::Call(call) = &inst.op else { return None };
-    callees.get(call.callee.index()).filter(|callee| !callee.noinline).map(|_| call)
+fn inlined<'i>(callees: &[Function], inst: &'i Inst) -> Option<Edge<'i>> {
+    inst.call().filter(|edge| callees.get(edge.callee.index()).is_some_and(|callee| !callee.noinline))
 }
 
 /// Which functions are left: the entry, what is marked, and the decompositions of the kernels that the entry reaches.
@@ -104,7 +102,7 @@ fn check_size(module: &Module, stays: &[bool]) -> Result<()> {
     let message = format!(
         "replacing the calls of `@{entry}` copies {found} instructions and calls, at most {MAX_INSTS} are copied"
     );
-    let call = module.entry().and_then(|entry| entry.insts.iter().find(|inst| matches!(inst.op, Op::Call(_))));
+    let call = module.entry().and_then(|entry| entry.insts.iter().find(|inst| inst.call().is_some()));
     let span = call.and_then(|call| module.locs.span(call.loc));
     let error = Diagnostic::error(codes::LIMIT, message).or_at(span, "a call that is replaced by what it calls");
     Err(error.help("call functions that call others less often: each call becomes a copy of the whole body"))

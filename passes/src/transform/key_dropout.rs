@@ -152,15 +152,16 @@ impl Keyed<'_> {
 
     fn inst(&mut self, b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<()> {
         let keyed = if let Op::Composite(composite) = &inst.op { composite.keyed_dropout() } else { None };
-        let results = match (&inst.op, keyed) {
-            (_, Some(keyed)) => self.dropout(b, keyed, inst)?,
-            (Op::Call(call), None) if self.counts[call.callee.index()] > 0 => {
+        let streams = inst.call().map_or(0, |edge| self.counts[edge.callee.index()]);
+        let results = match keyed {
+            Some(keyed) => self.dropout(b, keyed, inst)?,
+            None if streams > 0 => {
                 let mut args = b.values(&inst.args)?;
-                let words = self.take(b, self.counts[call.callee.index()])?;
+                let words = self.take(b, streams)?;
                 args.extend([self.bits.draw, words]);
-                b.emit_all(call.clone(), &args)?
+                b.emit_like(inst, &args)?
             }
-            _ => return b.copy(source, inst),
+            None => return b.copy(source, inst),
         };
         b.keep_names(source, inst, &results);
         b.replace_all(inst, &results);

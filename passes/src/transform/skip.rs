@@ -1,6 +1,6 @@
 //! Replacements of state that may be skipped: `select` between the new value and the old one.
 
-use halite_ir::{Function, Inst, Op, Value};
+use halite_ir::{Function, Inst, Op, Origin, Trace, Value};
 
 /// What is written where the update is made: the new value of a replacement that is chosen by a `select` with a parameter or with the
 /// shard of one, what ranks gather where each has updated its shard, or the replacement itself.
@@ -27,30 +27,14 @@ pub(crate) fn written(functions: &[Function], function: &Function, replacement: 
     written
 }
 
-/// How far a value is followed: functions that hand on what they get can be called in any number.
-const MAX_STEPS: usize = 4096;
-
 /// Whether a value is a parameter, or the shard of it that a rank updates, which a function that is called may take.
 fn is_of_param(functions: &[Function], function: &Function, value: Value) -> bool {
-    let (mut function, mut at) = (function, value);
-    let mut calls: Vec<(&Function, &Inst)> = Vec::new();
-    for _ in 0..MAX_STEPS {
-        let Some(def) = function.def(at) else {
-            let Some((caller, call)) = calls.pop() else { return true };
-            let Some(position) = function.params.iter().position(|param| param.value == at) else { return false };
-            (function, at) = (caller, call.args[position]);
-            continue;
-        };
-        match &def.op {
-            Op::DynamicSlice(_) | Op::Reshape(_) => at = def.args[0],
-            Op::Call(call) => {
-                let Some(result) = def.results.iter().position(|&result| result == at) else { return false };
-                calls.push((function, def));
-                function = &functions[call.callee.index()];
-                at = function.results[result].value;
-            }
-            _ => return false,
+    let mut trace = Trace::new(functions, function, value);
+    loop {
+        match trace.origin(|_| true) {
+            Origin::Param => return true,
+            Origin::Inst(Inst { op: Op::DynamicSlice(_) | Op::Reshape(_), args, .. }) => trace.step(args[0]),
+            Origin::Inst(_) | Origin::TooFar => return false,
         }
     }
-    false
 }

@@ -65,8 +65,7 @@ fn readers(module: &Module) -> Vec<bool> {
     for function in &module.functions {
         let read = |inst: &Inst| match &inst.op {
             Op::ReplicaId(_) => true,
-            Op::Call(call) => reads[call.callee.index()],
-            _ => false,
+            _ => inst.calls().any(|edge| reads[edge.callee.index()]),
         };
         let any = function.insts.iter().any(read);
         reads.push(any);
@@ -93,11 +92,11 @@ fn passed(b: &mut Rewriter<'_>, name: Name) -> Value {
 fn rewrite(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, (rank, reads): (Value, &[bool])) -> Result<()> {
     match &inst.op {
         Op::ReplicaId(_) => b.replace(inst.results[0], rank),
-        Op::Call(call) if reads[call.callee.index()] => {
+        _ if inst.calls().any(|edge| reads[edge.callee.index()]) => {
             let mut args = b.values(&inst.args)?;
             args.push(rank);
             let outer = b.set_loc(inst.loc);
-            let results = b.emit_all(call.clone(), &args)?;
+            let results = b.emit_like(inst, &args)?;
             b.set_loc(outer);
             b.keep_names(source, inst, &results);
             b.replace_all(inst, &results);

@@ -5,6 +5,7 @@ use super::analysis::ValueStates;
 use super::flow::{Flow, Term};
 use super::leak::is_tokens;
 use super::space::Space;
+use halite_ir::composites::CrossEntropy;
 use halite_ir::ops::Direction;
 use halite_ir::{Function, Inst, Op, ParamRole, TensorType, Value};
 
@@ -116,7 +117,7 @@ fn roles(inst: &Inst, args: &[Origin]) -> Option<(usize, usize, Shape)> {
     let is_prediction = |at: usize| args[at].inputs != 0 && !args[at].raw;
     let pair = || [(0, 1), (1, 0)].into_iter().find(|&(x, y)| is_prediction(x) && args[y].is_label_to(&args[x]));
     match &inst.op {
-        Op::Composite(composite) if &*composite.name == "cross_entropy" => {
+        Op::Composite(composite) if composite.is(&CrossEntropy) => {
             (is_prediction(0) && args[1].raw && args[1].inputs != 0).then_some((0, 1, Shape::Picks(usize::MAX)))
         }
         Op::TakeAlongAxis(op) => {

@@ -5,6 +5,7 @@ use super::loss::{Comparison, comparisons};
 use super::verdict::Witness;
 use crate::forward::needed;
 use crate::trial::{fits, inputs};
+use halite_ir::composites::{CrossEntropy, Embedding};
 use halite_ir::ops::Op;
 use halite_ir::{FuncResult, Function, Inst, Interpreter, Module, Param, Registry, ResultRole, Value};
 use halite_support::check_cancelled;
@@ -222,10 +223,10 @@ fn indexed(entry: &Function, inst: &Inst, raw: &[bool]) -> Option<usize> {
     match &inst.op {
         Op::Take(op) if by(1) => size(0, op.dim),
         Op::TakeAlongAxis(op) if by(1) => size(0, op.dim),
-        Op::Composite(composite) if &*composite.name == "cross_entropy" && by(1) => {
+        Op::Composite(composite) if composite.is(&CrossEntropy) && by(1) => {
             size(0, entry.ty(inst.args[0]).rank().checked_sub(1)?)
         }
-        Op::Composite(composite) if &*composite.name == "embedding" => {
+        Op::Composite(composite) if composite.is(&Embedding) => {
             let (ids, table) = if by(0) { (0, 1) } else { (1, 0) };
             by(ids).then(|| size(table, 0)).flatten()
         }

@@ -4,15 +4,17 @@ use super::moments::{Grid, Moments};
 use crate::forward::{At, Body, Forward, Walk};
 use halite_ir::composites::causal_attention::{SCALE, WINDOW};
 use halite_ir::composites::softmax::DIM;
+use halite_ir::composites::{CausalAttention, LayerNorm, RmsNorm, Rope, Softmax};
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Reduction;
 use halite_ir::{
-    Attrs, Composite, EvalCx, Function, InferCx, Inst, Module, Op, OpClass, Param, ParamRole, Registry, TensorType,
+    Attrs, Composite, CompositeDef, EvalCx, Function, InferCx, Inst, Module, Op, OpClass, Param, ParamRole, Registry, TensorType,
     Value,
 };
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use rustc_hash::FxHashMap;
+use std::ops::RangeInclusive;
 
 /// The moments of every value of a function at the first step; `None` where nothing is known.
 ///
@@ -53,7 +55,7 @@ impl Forward for AtStart<'_> {
     /// Composites of which no more is known than what they are made of.
     fn body(&self, at: &At<'_>) -> Option<Body> {
         let &At { function, inst, .. } = at;
-        let is_known = is_known(inst) || composite_is_elementwise(&self.infer, function, inst);
+        let is_known = rule(inst).is_some() || composite_is_elementwise(&self.infer, function, inst);
         inst.op.callee().map(Body::Function).or_else(|| Body::decomposition(at).filter(|_| !is_known))
     }
 
@@ -61,6 +63,9 @@ impl Forward for AtStart<'_> {
         let &At { function, inst, .. } = at;
         let of = |at: usize| args.get(at).copied().flatten();
         let size = |at: usize, dim: usize| function.ty(inst.args[at]).shape()[dim];
+        if let (Op::Composite(composite), Some(rule)) = (&inst.op, rule(inst)) {
+            return Ok(vec![rule(composite, args, function.ty(inst.args[0]))?; inst.results.len()]);
+        }
         let moments = match &inst.op {
             Op::Constant(constant) => Moments::of(&constant.value),
             Op::Iota(iota) => Some(Moments::of_range(iota.ty.shape()[iota.dim])),
@@ -78,7 +83,6 @@ impl Forward for AtStart<'_> {
                 let count = reduce.dims.iter().map(|&dim| size(0, dim)).product();
                 of(0).map(|x| x.sum_of(count))
             }
-            Op::Composite(composite) if is_known(inst) => of_composite(function, inst, composite, args)?,
             op if matches!(op, Op::Composite(_)) || is_elementwise(&self.infer, op, function, inst) => {
                 self.elementwise(inst, args)
             }
@@ -88,30 +92,43 @@ impl Forward for AtStart<'_> {
     }
 }
 
-/// Whether an instruction is a composite of which more is known than what it is made of.
-fn is_known(inst: &Inst) -> bool {
-    let Op::Composite(composite) = &inst.op else { return false };
-    matches!(
-        (&*composite.name, inst.args.len()),
-        ("rms_norm", 2) | ("layer_norm", 3) | ("rope" | "softmax", 1) | ("causal_attention", 3 | 4)
-    )
+/// A rule of a composite of which more is known than what it is made of: what it gives, by the facts of its operands, the first of which has
+/// this type.
+type Rule = fn(&Composite, &[Fact], &TensorType) -> Result<Fact>;
+
+/// The rule of an instruction that is such a composite.
+fn rule(inst: &Inst) -> Option<Rule> {
+    let Op::Composite(composite) = &inst.op else { return None };
+    let rules: [(&dyn CompositeDef, RangeInclusive<usize>, Rule); 5] = [
+        (&RmsNorm, 2..=2, rms_norm),
+        (&LayerNorm, 3..=3, layer_norm),
+        (&Rope, 1..=1, rope),
+        (&Softmax, 1..=1, softmax),
+        (&CausalAttention, 3..=4, causal_attention),
+    ];
+    let of = rules.into_iter().find(|(def, count, _)| composite.is(*def) && count.contains(&inst.args.len()));
+    of.map(|(.., rule)| rule)
 }
 
-/// What one of these gives.
-fn of_composite(function: &Function, inst: &Inst, composite: &Composite, args: &[Fact]) -> Result<Fact> {
-    let ty = function.ty(inst.args[0]);
-    Ok(match (&*composite.name, args) {
-        ("rms_norm", [_, weight]) => weight.map(|weight| Moments { mean: 0.0, var: weight.second() }),
-        ("layer_norm", [_, weight, bias]) => {
-            weight.zip(*bias).map(|(weight, bias)| Moments { mean: bias.mean, var: weight.second() + bias.var })
-        }
-        ("rope", [x]) => x.map(|x| Moments { mean: 0.0, var: x.second() }),
-        ("softmax", [scores]) => Some(probabilities(*scores, ty.shape()[composite.attrs.dim(&DIM, ty)?])),
-        ("causal_attention", &[q, k, v] | &[q, k, v, _]) => {
-            v.map(|v| attention(&composite.attrs, q, k, v, ty)).transpose()?
-        }
-        _ => None,
-    })
+fn rms_norm(_: &Composite, args: &[Fact], _: &TensorType) -> Result<Fact> {
+    Ok(args[1].map(|weight| Moments { mean: 0.0, var: weight.second() }))
+}
+
+fn layer_norm(_: &Composite, args: &[Fact], _: &TensorType) -> Result<Fact> {
+    let of = |(weight, bias): (Moments, Moments)| Moments { mean: bias.mean, var: weight.second() + bias.var };
+    Ok(args[1].zip(args[2]).map(of))
+}
+
+fn rope(_: &Composite, args: &[Fact], _: &TensorType) -> Result<Fact> {
+    Ok(args[0].map(|x| Moments { mean: 0.0, var: x.second() }))
+}
+
+fn softmax(composite: &Composite, args: &[Fact], ty: &TensorType) -> Result<Fact> {
+    Ok(Some(probabilities(args[0], ty.shape()[composite.attrs.dim(&DIM, ty)?])))
+}
+
+fn causal_attention(composite: &Composite, args: &[Fact], ty: &TensorType) -> Result<Fact> {
+    args[2].map(|v| attention(&composite.attrs, args[0], args[1], v, ty)).transpose()
 }
 
 impl AtStart<'_> {

@@ -127,7 +127,7 @@ impl Transfer<'_> {
                 free[iota.dim].clear();
                 vec![free]
             }
-            Op::RngBitGenerator(_) | Op::Call(_) => application.nothing_free(),
+            Op::RngBitGenerator(_) => application.nothing_free(),
             _ => application.free(),
         };
         let readings = application.readings(&self.readings());

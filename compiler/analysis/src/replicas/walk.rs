@@ -12,7 +12,7 @@ use super::state::{Cause, Part, Reading, State, Why};
 use super::transfer::Transfer;
 use crate::forward::{At, Body, Forward, Walk};
 use halite_ir::ops::Reduction;
-use halite_ir::{FuncResult, Function, Layout, LocTable, Module, Op, ParamRole, Registry, TensorType};
+use halite_ir::{FuncResult, Function, Layout, LocTable, Module, ParamRole, Registry, TensorType};
 use halite_support::Result;
 use halite_tensor::{AtomId, Content, Sharding};
 use std::rc::Rc;
@@ -102,7 +102,7 @@ impl Forward for Replicas<'_> {
 
     /// Kernels are followed by what they say of themselves, composites by their dimensions.
     fn body(&self, at: &At<'_>) -> Option<Body> {
-        at.inst.op.callee().filter(|_| !matches!(at.inst.op, Op::KernelCall(_))).map(Body::Function)
+        at.inst.call().map(|edge| Body::Function(edge.callee))
     }
 
     fn apply(&mut self, at: &At<'_>, args: &[State]) -> Result<Vec<State>> {

@@ -208,9 +208,9 @@ impl Lines<'_> {
     }
 
     fn inst(&self, inst: &Inst) -> String {
-        let (text, note) = match &inst.op {
-            Op::Call(call) => self.call(inst, self.module.function(call.callee)),
-            _ => (print_inst(self.module, self.function, &self.names, inst), String::new()),
+        let (text, note) = match inst.call() {
+            Some(edge) => self.call(inst, self.module.function(edge.callee)),
+            None => (print_inst(self.module, self.function, &self.names, inst), String::new()),
         };
         let path = self.module.locs.path(inst.loc);
         let notes: Vec<_> = [path, note].into_iter().filter(|part| !part.is_empty()).collect();

@@ -11,6 +11,7 @@ mod tests;
 
 use super::outputs::{Output, Outputs};
 use super::{ChoiceCounts, VerifyRow};
+use halite_ir::composites::TopK;
 use halite_ir::{Function, Inst, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, Values};
 use halite_support::{Diagnostic, Name, Names, Result};
 use halite_tensor::HostTensor;
@@ -175,7 +176,7 @@ fn kind(inst: &Inst) -> Option<(Kind, usize)> {
         // Compared with itself, a value is asked whether it is NaN.
         Op::Compare(_) if inst.args[0] != inst.args[1] => Some((Kind::Order, 0)),
         Op::ArgMax(op) => Some((Kind::First { dim: op.dim }, 0)),
-        Op::Composite(composite) if &*composite.name == "top_k" => Some((Kind::Several, 1)),
+        Op::Composite(composite) if composite.is(&TopK) => Some((Kind::Several, 1)),
         _ => None,
     }
 }

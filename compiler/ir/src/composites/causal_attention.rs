@@ -33,7 +33,7 @@ described! {
     /// minus infinity, so that they contribute exactly 0. Each position sees itself, whatever numbers segments have. Scores and probabilities are computed in the type that products accumulate in, or what mixed precision says; the
     /// probabilities are rounded to the operands' type before `v` is applied.
     #[derive(Debug)]
-    pub(super) struct CausalAttention;
+    pub struct CausalAttention;
 }
 
 /// The operands, of which the last may be left out.

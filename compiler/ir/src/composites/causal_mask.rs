@@ -21,7 +21,7 @@ described! {
     ///
     /// Every causal mask of a module becomes this one, so that it is computed once.
     #[derive(Debug)]
-    pub(super) struct CausalMask;
+    pub struct CausalMask;
 }
 
 /// The number of positions.

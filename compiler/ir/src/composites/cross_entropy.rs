@@ -26,7 +26,7 @@ described! {
     /// `logits[..., vocab]` and `labels s32[...]`; both results are scalars of the logits' type. A label is the ignored one
     /// or in `0..vocab`. When all are ignored both results are 0.
     #[derive(Debug)]
-    pub(super) struct CrossEntropy;
+    pub struct CrossEntropy;
 }
 
 fn check(op: &str, logits: &TensorType, labels: &TensorType) -> Result<()> {

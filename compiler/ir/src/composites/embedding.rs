@@ -4,6 +4,7 @@ use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::CompositeDef;
 use crate::described;
+use crate::dims::{FactorKind, FactorMap};
 use crate::domain::Domain;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, arity, shape_error};
@@ -18,7 +19,7 @@ use smallvec::smallvec;
 described! {
     /// The rows of `table[vocab, hidden]` that `ids s32[...]` name, as `[..., hidden]`. Ids are in `0..vocab`.
     #[derive(Debug)]
-    pub(super) struct Embedding;
+    pub struct Embedding;
 }
 
 impl CompositeDef for Embedding {
@@ -44,6 +45,17 @@ impl CompositeDef for Embedding {
     /// Ids name rows of the table.
     fn domains(&self, _: &Attrs, args: &[&TensorType]) -> Result<Vec<Domain>> {
         Ok(vec![Domain { operand: 0, size: args[1].shape()[0], except: None }])
+    }
+
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> Option<FactorMap> {
+        let last = results[0].rank() - 1;
+        let mut map = FactorMap::new(args, results);
+        for dim in 0..last {
+            map.link(args[0].shape()[dim], FactorKind::Parallel, &[(0, dim)], Some(dim));
+        }
+        map.link(args[1].shape()[0], FactorKind::Indexed, &[(1, 0)], None);
+        map.link(args[1].shape()[1], FactorKind::Parallel, &[(1, 1)], Some(last));
+        Some(map)
     }
 
     fn policy(&self) -> Policy {

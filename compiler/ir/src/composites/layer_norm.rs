@@ -21,7 +21,7 @@ described! {
     /// `(x - mean(x)) * rsqrt(variance(x) + eps) * weight + bias` along the last dimension; the variance is the mean square
     /// of what is centered, `weight` and `bias` have one element for each position.
     #[derive(Debug)]
-    pub(super) struct LayerNorm;
+    pub struct LayerNorm;
 }
 
 /// `x` with mean 0 and variance 1, and what it was multiplied by.

@@ -5,19 +5,21 @@ use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
 use crate::composite::CompositeDef;
 use crate::described;
+use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, dtype_error, shape_error};
 use crate::ops::class::Takes;
+use crate::reduction::Reduction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Shape};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 described! {
     /// `x weight^T`, or `x weight^T + bias`: `x[..., in]`, `weight[out, in]`, `bias[out]` to `[..., out]`.
     #[derive(Debug)]
-    pub(super) struct Linear;
+    pub struct Linear;
 }
 
 fn check_weight(x: &TensorType, weight: &TensorType) -> Result<()> {
@@ -69,6 +71,19 @@ impl CompositeDef for Linear {
         let bias = b.convert(bias, b.dtype(y))?;
         let bias = spread_vector(b, bias, y)?;
         Ok(smallvec![b.add(y, bias)?])
+    }
+
+    /// Rows of the weight, and elements of the bias, are the last dimension of the result.
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> Option<FactorMap> {
+        let (last, rows) = (results[0].rank() - 1, args[1].shape()[0]);
+        let mut map = FactorMap::new(args, results);
+        for dim in 0..last {
+            map.link(args[0].shape()[dim], FactorKind::Parallel, &[(0, dim)], Some(dim));
+        }
+        let with: SmallVec<[(usize, usize); 2]> = (1..args.len()).map(|operand| (operand, 0)).collect();
+        map.link(rows, FactorKind::Parallel, &with, Some(last));
+        map.link(args[1].shape()[1], FactorKind::Contracted(Some(Reduction::Sum)), &[(0, last), (1, 1)], None);
+        Some(map)
     }
 
     fn policy(&self) -> Policy {

@@ -21,7 +21,7 @@ pub static EPS: AttrKey<f64> = AttrKey::optional("eps", 1e-5, "added to the mean
 described! {
     /// `x * rsqrt(mean(x^2) + eps) * weight` along the last dimension; `weight` has one element for each position of it.
     #[derive(Debug)]
-    pub(super) struct RmsNorm;
+    pub struct RmsNorm;
 }
 
 /// What every norm along the last dimension takes.

@@ -36,7 +36,7 @@ described! {
     /// which interpolates positions (Chen et al. 2023). Otherwise it divides those of less than `low` turns in `trained`
     /// positions, keeps those of more than `high`, and goes linearly from one to the other between (Llama 3.1).
     #[derive(Debug)]
-    pub(super) struct Rope;
+    pub struct Rope;
 }
 
 /// The frequencies as `factor` leaves them.

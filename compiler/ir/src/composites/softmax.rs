@@ -22,7 +22,7 @@ pub static DIM: AttrKey<i64> =
 described! {
     /// `exp(x - max(x)) / sum(exp(x - max(x)))` along one dimension.
     #[derive(Debug)]
-    pub(super) struct Softmax;
+    pub struct Softmax;
 }
 
 impl CompositeDef for Softmax {

@@ -23,7 +23,7 @@ described! {
     /// first comes first; NaN counts as larger than everything. The decomposition has some ten instructions for each of the
     /// `k`.
     #[derive(Debug)]
-    pub(super) struct TopK;
+    pub struct TopK;
 }
 
 impl TopK {

@@ -10,7 +10,7 @@
 //! same holds.
 
 use super::{Errors, broken};
-use crate::ops::Op;
+use crate::edge::Edge;
 use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, ResultRole, Value};
 use rustc_hash::FxHashMap;
 
@@ -73,9 +73,9 @@ fn check_function(
                 );
             }
         }
-        if let Op::Call(call) = &inst.op {
-            let passed = passed_on(inst, module.function(call.callee), &replaced);
-            donated[call.callee.index()].extend(passed);
+        for edge in inst.calls() {
+            let passed = passed_on(edge, module.function(edge.callee), &replaced);
+            donated[edge.callee.index()].extend(passed);
         }
     }
     for result in function.results.iter().filter(|result| written[result.value.index()].is_some()) {
@@ -107,19 +107,18 @@ fn name(function: &Function, value: Value) -> &str {
 
 /// What a call donates to its callee, where some values replace these parameters.
 fn passed_on<'a>(
-    call: &'a Inst,
+    edge: Edge<'a>,
     callee: &'a Function,
     replaced: &'a FxHashMap<Value, Vec<Value>>,
 ) -> impl Iterator<Item = Donation> + 'a {
     let mut taken: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
-    for (result, inner) in call.results.iter().zip(&callee.results) {
-        for &param in replaced.get(result).into_iter().flatten() {
-            taken.entry(param).or_default().push(inner.value);
+    for (inner, result) in edge.returns(callee) {
+        for &param in replaced.get(&result).into_iter().flatten() {
+            taken.entry(param).or_default().push(inner);
         }
     }
-    let args = call.args.iter().zip(&callee.params);
-    args.flat_map(move |(arg, param)| {
-        let replacements = taken.get(arg).cloned().unwrap_or_default();
-        replacements.into_iter().map(|replacement| (param.value, replacement))
+    edge.params(callee).flat_map(move |(param, arg)| {
+        let replacements = taken.get(&arg).cloned().unwrap_or_default();
+        replacements.into_iter().map(move |replacement| (param, replacement))
     })
 }

@@ -1,7 +1,7 @@
 //! Functions of a model: written once for arguments of one kind, then called.
 
 use super::{Sizes, Value};
-use halite_ir::{Builder, Draft, FuncId, Function, Module, Op, Registry, TensorType, Value as Tensor, Values};
+use halite_ir::{Builder, Draft, FuncId, Function, Module, Registry, TensorType, Value as Tensor, Values};
 use halite_support::{Name, Result};
 use halite_tensor::Init;
 use rustc_hash::FxHashMap;
@@ -45,7 +45,7 @@ pub(crate) enum Callee {
 impl Callee {
     /// Of a function whose instructions and parameters are there, with these results.
     pub(crate) fn new(b: &mut Builder<'_>, draft: Draft, results: &[Tensor]) -> Self {
-        let calls = draft.function().insts.iter().any(|inst| matches!(inst.op, Op::Call(_)));
+        let calls = draft.function().insts.iter().any(|inst| inst.call().is_some());
         let function = draft.with_results(results);
         match function.function().insts.len() < MIN_INSTS && !calls {
             true => Self::Small(Arc::new(function.function().clone())),

@@ -2,7 +2,7 @@
 
 use super::{Factors, Sizes, Value};
 use halite_ir::dims::{FactorId, FactorKind, FactorMap};
-use halite_ir::{Function, Inst, Op, SizeFactor, TensorType, Value as Tensor, product_of};
+use halite_ir::{Function, Inst, Registry, SizeFactor, TensorType, Value as Tensor, product_of};
 use rustc_hash::FxHashMap;
 use std::iter::once;
 
@@ -39,11 +39,11 @@ impl KnownSizes {
     }
 
     /// Notes those of the results of an instruction, as far as its dimensions are those of operands.
-    pub(super) fn follow(&mut self, function: &Function, inst: &Inst) {
+    pub(super) fn follow(&mut self, registry: &Registry, function: &Function, inst: &Inst) {
         if !inst.args.iter().any(|arg| self.0.contains_key(arg)) {
             return;
         }
-        let map = dimension_map(function, inst);
+        let map = dimension_map(registry, function, inst);
         for (&result, dims) in inst.results.iter().zip(&map.results) {
             let shape = function.ty(result).shape();
             let sizes = dims.iter().zip(shape.iter()).map(|(dim, &size)| self.joined(dim, size, &map, inst));
@@ -66,30 +66,21 @@ impl KnownSizes {
     }
 }
 
-/// How the dimensions of an instruction correspond. Composites do not state it: what keeps the shape of its first operand
-/// is taken to keep its dimensions.
-fn dimension_map(function: &Function, inst: &Inst) -> FactorMap {
+/// How the dimensions of an instruction correspond. Of a composite that does not state it, what keeps the shape of its first operand is
+/// taken to keep its dimensions.
+fn dimension_map(registry: &Registry, function: &Function, inst: &Inst) -> FactorMap {
     let types = |values: &[Tensor]| values.iter().map(|&value| function.ty(value)).collect::<Vec<_>>();
     let (args, results) = (types(&inst.args), types(&inst.results));
     let results: Vec<TensorType> = results.into_iter().cloned().collect();
-    let Op::Composite(composite) = &inst.op else { return inst.op.def().dims(&args, &results) };
-    let mut map = FactorMap::new(&args, &results);
-    let (Some(first), Some(result)) = (args.first(), results.first()) else { return map };
-    let mut link = |from: (usize, usize), to: usize| {
-        map.link(result.shape()[to], FactorKind::Parallel, &[from], Some(to));
-    };
-    let leading = result.rank().saturating_sub(1);
-    match &*composite.name {
-        "linear" => {
-            (0..leading).for_each(|dim| link((0, dim), dim));
-            link((1, 0), leading);
+    registry.dims(&inst.op, &args, &results).unwrap_or_else(|| {
+        let mut map = FactorMap::new(&args, &results);
+        if let (Some(first), Some(result)) = (args.first(), results.first())
+            && first.shape() == result.shape()
+        {
+            for (dim, &size) in result.shape().iter().enumerate() {
+                map.link(size, FactorKind::Parallel, &[(0, dim)], Some(dim));
+            }
         }
-        "embedding" => {
-            (0..leading).for_each(|dim| link((0, dim), dim));
-            link((1, 1), leading);
-        }
-        _ if first.shape() == result.shape() => (0..result.rank()).for_each(|dim| link((0, dim), dim)),
-        _ => {}
-    }
-    map
+        map
+    })
 }

@@ -4,7 +4,7 @@ use super::flow::Flow;
 use crate::framework::pass::PassCx;
 use crate::transform::skip;
 use crate::transform::update::rules::UpdateRules;
-use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, LocId, Module, Op, Param, ParamRole, ResultRole, Value};
+use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, LocId, Module, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
 use halite_tensor::DType;
@@ -63,7 +63,7 @@ impl<'a> AuditCx<'a> {
 
     /// Whether an instruction rounds stochastically by a helper that `annotate-rounding` made.
     pub(super) fn is_dither(&self, inst: &Inst) -> bool {
-        matches!(&inst.op, Op::Call(call) if self.module.function(call.callee).rounds)
+        inst.call().is_some_and(|edge| self.module.function(edge.callee).rounds)
     }
 
     /// The weights and their types.
@@ -98,10 +98,11 @@ impl<'a> AuditCx<'a> {
     pub(super) fn written_by(&self, name: &Name) -> Option<&'a Inst> {
         let (mut function, mut value) = (self.function, *self.replacements.get(name)?);
         let mut write = function.def(value)?;
-        while let (Op::Call(call), false) = (&write.op, self.is_dither(write)) {
-            let Some(at) = write.results.iter().position(|&result| result == value) else { break };
-            function = self.module.function(call.callee);
-            value = skip::written(&self.module.functions, function, function.results[at].value);
+        while let Some(edge) = write.call().filter(|_| !self.is_dither(write)) {
+            let callee = self.module.function(edge.callee);
+            let Some(inside) = edge.inside(callee, value) else { break };
+            function = callee;
+            value = skip::written(&self.module.functions, function, inside);
             let Some(inner) = function.def(value) else { break };
             write = inner;
         }

@@ -59,10 +59,10 @@ impl Caller<'_> {
                 continue;
             }
             inst.results.iter().for_each(|result| self.own.updates[result.index()] = true);
-            if let Op::Call(call) = &inst.op {
-                let params = &self.module.function(call.callee).params;
-                for (param, _) in params.iter().zip(&inst.args).filter(|(_, arg)| self.own.updates[arg.index()]) {
-                    self.callees[call.callee.index()].updates[param.value.index()] = true;
+            for edge in inst.calls() {
+                let params = edge.params(self.module.function(edge.callee));
+                for (param, _) in params.filter(|(_, arg)| self.own.updates[arg.index()]) {
+                    self.callees[edge.callee.index()].updates[param.index()] = true;
                 }
             }
         }
@@ -83,12 +83,10 @@ impl Caller<'_> {
                     self.own.objective[arg.index()] = Some(word);
                 }
             }
-            let Op::Call(call) = &inst.op else { continue };
-            let callee = self.module.function(call.callee);
             // What rounds does so for whoever calls it.
-            if !callee.rounds {
-                for (inner, outer) in callee.results.iter().zip(&inst.results) {
-                    let known = &mut self.callees[call.callee.index()].objective[inner.value.index()];
+            for edge in inst.calls().filter(|edge| !self.module.function(edge.callee).rounds) {
+                for (inner, outer) in edge.returns(self.module.function(edge.callee)) {
+                    let known = &mut self.callees[edge.callee.index()].objective[inner.index()];
                     *known = known.or(self.own.objective[outer.index()]);
                 }
             }

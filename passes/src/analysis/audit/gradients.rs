@@ -4,7 +4,7 @@ use super::context::AuditCx;
 use super::fix::RecipeKey;
 use super::report::{Evidence, Report};
 use halite_ir::paths::nested;
-use halite_ir::{Follows, Function, Inst, Op, Phase, ResultRole, Value};
+use halite_ir::{Follows, Inst, Op, Origin, Phase, ResultRole, Trace, Value};
 use halite_support::codes;
 
 /// Reports narrow gradients where they leave: results with that role or, in a training step, what instructions of the
@@ -44,9 +44,6 @@ fn check_value(cx: &AuditCx<'_>, value: Value, report: &mut Report<'_>) {
     }
 }
 
-/// How far a gradient is followed: functions that hand on what they get can be called in any number.
-const MAX_STEPS: usize = 4096;
-
 /// The instruction that made a value, before it was rounded to its type.
 struct Maker<'a> {
     inst: &'a Inst,
@@ -57,34 +54,16 @@ struct Maker<'a> {
 impl<'a> Maker<'a> {
     /// Follows calls in and, from their parameters, out again; none for a parameter of the function.
     fn of(cx: &AuditCx<'a>, value: Value) -> Option<Self> {
-        let (mut function, mut value) = (cx.function, value);
-        let mut calls: Vec<(&Function, &Inst)> = Vec::new();
-        for _ in 0..MAX_STEPS {
-            let Some(inst) = function.def(value) else {
-                let position = function.params.iter().position(|param| param.value == value)?;
-                let (caller, call) = calls.pop()?;
-                (function, value) = (caller, call.args[position]);
+        let mut trace = Trace::new(&cx.module.functions, cx.function, value);
+        loop {
+            let Origin::Inst(inst) = trace.origin(|callee| !callee.rounds) else { return None };
+            if matches!(inst.op, Op::Convert(_)) || cx.is_dither(inst) {
+                trace.step(inst.args[0]);
                 continue;
-            };
-            match &inst.op {
-                Op::Convert(_) => value = inst.args[0],
-                Op::Call(_) if cx.is_dither(inst) => value = inst.args[0],
-                Op::Call(call) => {
-                    let result = inst.results.iter().position(|result| *result == value)?;
-                    calls.push((function, inst));
-                    function = cx.module.function(call.callee);
-                    value = function.results[result].value;
-                }
-                _ => {
-                    let scopes = calls.iter().map(|(_, call)| cx.module.locs.scope(call.loc));
-                    return Some(Self {
-                        inst,
-                        scope: scopes.fold(String::new(), |outer, inner| nested(&outer, inner)),
-                    });
-                }
             }
+            let scopes = trace.calls().map(|call| cx.module.locs.scope(call.loc));
+            return Some(Self { inst, scope: scopes.fold(String::new(), |outer, inner| nested(&outer, inner)) });
         }
-        None
     }
 }
 

@@ -3,6 +3,7 @@
 use super::layout::Axes;
 use crate::transform::fold_constant::evaluate;
 use halite_analysis::{Facts, Mask, MaskKind};
+use halite_ir::composites::CausalMask;
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Constant;
 use halite_ir::{Function, InferCx, Inst, Op, ParamRole, TensorType, Value};
@@ -100,12 +101,12 @@ pub(super) fn of_positions(cx: InferCx<'_>, function: &Function) -> Vec<bool> {
 fn keeps_finite(cx: InferCx<'_>, function: &Function, inst: &Inst) -> bool {
     match &inst.op {
         Op::Constant(constant) => constant.value.f64s().iter().all(|element| element.is_finite()),
-        Op::Composite(composite) => &*composite.name == "causal_mask",
+        Op::Composite(composite) => composite.is(&CausalMask),
         Op::Divide(_) | Op::Power(_) | Op::Log(_) | Op::LogPlusOne(_) | Op::Sqrt(_) | Op::Rsqrt(_) => {
             inst.results.iter().all(|&result| !function.ty(result).dtype().is_float())
         }
-        Op::Call(_) | Op::ReplicaId(_) | Op::BitcastConvert(_) => false,
-        op => !inst.rounds_at_random() && op.def().effect(&cx).movable,
+        Op::ReplicaId(_) | Op::BitcastConvert(_) => false,
+        op => inst.call().is_none() && !inst.rounds_at_random() && op.def().effect(&cx).movable,
     }
 }
 
@@ -137,7 +138,7 @@ fn moved(operand: &Halves, facts: &Facts, result: Value) -> Option<Halves> {
 
 /// Elements computed from such elements, one by one.
 fn computed(cx: InferCx<'_>, function: &Function, known: &[Option<Halves>], inst: &Inst) -> Option<Halves> {
-    if inst.args.is_empty() || matches!(inst.op, Op::Composite(_) | Op::Call(_)) {
+    if inst.args.is_empty() || inst.call().is_some() || matches!(inst.op, Op::Composite(_)) {
         return None;
     }
     let operands: SmallVec<[&Halves; 4]> =

@@ -4,6 +4,7 @@ use super::folded::is_folded;
 use super::halves::{Halves, halves, of_positions};
 use super::layout::Layout;
 use halite_analysis::{Facts, Mask};
+use halite_ir::composites::CausalMask;
 use halite_ir::ops::Constant;
 use halite_ir::{FuncId, Function, InferCx, Module, Op, ParamRole, Registry, Rewriter, Value, graph};
 use halite_support::Result;
@@ -136,7 +137,7 @@ fn may_have_masks(function: &Function) -> bool {
     let is_source = |op: &Op| match op {
         Op::Iota(_) => true,
         Op::Constant(constant) => !constant.is_splat(),
-        Op::Composite(composite) => &*composite.name == "causal_mask",
+        Op::Composite(composite) => composite.is(&CausalMask),
         _ => false,
     };
     let is_declared = |role: &ParamRole| *role == ParamRole::Known(Content::Causal);

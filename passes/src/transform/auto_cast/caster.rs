@@ -137,8 +137,8 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
     }
 
     fn inst(&mut self, inst: &Inst) -> Result<()> {
-        if let Op::Call(call) = &inst.op {
-            return self.call(inst, call.callee);
+        if let Some(edge) = inst.call() {
+            return self.call(inst, edge.callee);
         }
         let is_float = |&value: &Value| self.source.ty(value).dtype().is_float();
         if !inst.args.iter().chain(&inst.results).any(is_float) {

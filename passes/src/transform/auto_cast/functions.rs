@@ -59,9 +59,9 @@ fn called(functions: &[Function]) -> Result<Vec<bool>> {
     for function in functions {
         let mut depth = 0;
         for inst in &function.insts {
-            if let Op::Call(call) = &inst.op {
-                called[call.callee.index()] = true;
-                depth = depth.max(depths[call.callee.index()] + 1);
+            for edge in inst.calls() {
+                called[edge.callee.index()] = true;
+                depth = depth.max(depths[edge.callee.index()] + 1);
             }
         }
         if depth > MAX_DEPTH {
@@ -78,8 +78,8 @@ fn kept_functions(functions: &[Function]) -> Vec<bool> {
     let mut kept = vec![false; functions.len()];
     for (index, function) in functions.iter().enumerate().rev() {
         for inst in &function.insts {
-            if let (Some(callee), true) = (inst.op.callee(), kept[index] || matches!(inst.op, Op::KernelCall(_))) {
-                kept[callee.index()] = true;
+            for edge in inst.edges().filter(|edge| kept[index] || !edge.runs) {
+                kept[edge.callee.index()] = true;
             }
         }
     }
@@ -138,15 +138,10 @@ impl Callees for Functions<'_> {
     }
 
     fn renumber(&self, op: &mut Op) -> Result<()> {
-        let kept = |id: FuncId| {
-            let kept = self.kept.get(&id).copied();
-            kept.ok_or_else(|| Diagnostic::bug("a kernel was read before its decomposition"))
-        };
-        match op {
-            Op::Call(call) => call.callee = kept(call.callee)?,
-            Op::KernelCall(kernel) => kernel.decomposition = kept(kernel.decomposition)?,
-            _ => {}
-        }
+        let Some(callee) = op.callee() else { return Ok(()) };
+        let kept = self.kept.get(&callee).copied();
+        let kept = kept.ok_or_else(|| Diagnostic::bug("a kernel was read before its decomposition"))?;
+        op.map_callees(|_| kept);
         Ok(())
     }
 }

@@ -98,11 +98,11 @@ impl<'a> AllReaders<'a> {
             readers.demands[result.value.index()].add(*demand);
         }
         for inst in function.insts.iter().rev() {
-            if let Op::Call(call) = &inst.op {
+            if let Some(edge) = inst.call() {
                 let results: Vec<Demand> = inst.results.iter().map(|&result| readers.of(result)).collect();
-                let inner = self.of_callee(call.callee, &results);
-                for (param, arg) in self.cx.functions[call.callee.index()].params.iter().zip(&inst.args) {
-                    readers.demands[arg.index()].add(inner.of(param.value));
+                let inner = self.of_callee(edge.callee, &results);
+                for (param, arg) in edge.params(&self.cx.functions[edge.callee.index()]) {
+                    readers.demands[arg.index()].add(inner.of(param));
                 }
                 continue;
             }

@@ -1,7 +1,7 @@
 //! The functions that derivatives have become, and their calls.
 
 use halite_ir::ops::Call;
-use halite_ir::{Builder, FuncId, Function, Inst, Rewriter, Value, Values, Vjp};
+use halite_ir::{Builder, Edge, FuncId, Function, Inst, Rewriter, Value, Values, Vjp};
 use halite_support::{Diagnostic, Result};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -61,17 +61,16 @@ impl Pairs {
     pub(super) fn call_backward(
         &self,
         b: &mut Builder<'_>,
-        call: &Call,
-        inst: &Inst,
+        call: Edge<'_>,
         cts: &[Option<Value>],
         wanted: &[bool],
     ) -> Result<Vjp> {
         let number = self.by_forward.get(&call.callee);
         let number = *number.ok_or_else(|| Diagnostic::bug("a call has a cotangent and no derivative"))?;
         let pair = self.pair(number)?;
-        let mut args: Values = pair.args.iter().map(|&at| inst.args[at]).collect();
-        args.extend_from_slice(&inst.results[pair.present.len()..]);
-        for ((&result, &ct), _) in inst.results.iter().zip(cts).zip(&pair.present).filter(|(_, present)| **present) {
+        let mut args: Values = pair.args.iter().map(|&at| call.args[at]).collect();
+        args.extend_from_slice(&call.results[pair.present.len()..]);
+        for ((&result, &ct), _) in call.results.iter().zip(cts).zip(&pair.present).filter(|(_, present)| **present) {
             args.push(match ct {
                 Some(ct) => ct,
                 None => b.splat_like(result, 0.0)?,

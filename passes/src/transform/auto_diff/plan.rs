@@ -1,7 +1,7 @@
 //! Which derivatives of which functions are made.
 
 use super::is_trained;
-use halite_ir::{FuncId, Function, Module, Op, Value};
+use halite_ir::{FuncId, Function, Module, Value};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -70,10 +70,10 @@ impl Plan {
         let (useful, reached) = (useful(function, wanted), reached(function, seeds));
         let mut calls = vec![None; function.insts.len()];
         for (inst, own) in function.insts.iter().zip(&mut calls) {
-            let Op::Call(call) = &inst.op else { continue };
+            let Some(edge) = inst.call() else { continue };
             let present = inst.results.iter().map(|result| useful[result.index()] && reached[result.index()]);
             let wanted = inst.args.iter().map(|arg| useful[arg.index()]);
-            let derivative = Derivative { callee: call.callee, present: present.collect(), wanted: wanted.collect() };
+            let derivative = Derivative { callee: edge.callee, present: present.collect(), wanted: wanted.collect() };
             if derivative.present.contains(&true) {
                 *own = Some(self.derivatives.insert_full(derivative).0);
             }

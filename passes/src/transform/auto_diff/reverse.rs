@@ -2,7 +2,7 @@
 
 use super::pairs::Pairs;
 use super::plan::useful;
-use halite_ir::{Builder, Derivation, Inst, Op, Value, Vjp, VjpCx};
+use halite_ir::{Builder, Derivation, Inst, Value, Vjp, VjpCx};
 use halite_support::{Diagnostic, Result, codes};
 use smallvec::SmallVec;
 
@@ -46,11 +46,11 @@ impl<'a> Reverse<'a> {
     fn step(&self, b: &mut Builder<'_>, inst: &Inst, all: &mut [Option<Value>]) -> Result<()> {
         let cts: SmallVec<[Option<Value>; 4]> = inst.results.iter().map(|result| all[result.index()]).collect();
         let wanted: SmallVec<[bool; 4]> = inst.args.iter().map(|arg| self.useful[arg.index()]).collect();
-        let answer = match &inst.op {
-            Op::Call(call) => self.pairs.call_backward(b, call, inst, &cts, &wanted)?,
-            op => {
+        let answer = match inst.call() {
+            Some(edge) => self.pairs.call_backward(b, edge, &cts, &wanted)?,
+            None => {
                 let cx = VjpCx { args: &inst.args, results: &inst.results, cts: &cts, wanted: &wanted };
-                op.def().vjp(b, &cx)?
+                inst.op.def().vjp(b, &cx)?
             }
         };
         let sent = match answer {

@@ -31,14 +31,14 @@ fn summed(function: &Function, is_view: &[bool], callees: &[Vec<Summed>], regist
             continue;
         }
         let types: Vec<&TensorType> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
-        let by_operand = match &inst.op {
+        let by_operand = match (&inst.op, inst.call()) {
             // A product of weights is no input's.
-            Op::DotGeneral(_) if of_weights == [true, true] => continue,
-            Op::DotGeneral(dot) => [(0, &dot.contract.0), (1, &dot.contract.1)]
+            (Op::DotGeneral(_), _) if of_weights == [true, true] => continue,
+            (Op::DotGeneral(dot), _) => [(0, &dot.contract.0), (1, &dot.contract.1)]
                 .map(|(operand, dims)| (0..types[operand].rank()).map(|dim| dims.contains(&dim)).collect())
                 .into(),
-            Op::Call(call) => callees[call.callee.index()].clone(),
-            Op::Composite(composite) => {
+            (_, Some(edge)) => callees[edge.callee.index()].clone(),
+            (Op::Composite(composite), _) => {
                 let body = composite.decompose(registry, &types)?;
                 self::summed(&body, &views(&body, &of_weights), callees, registry)?
             }
@@ -62,9 +62,10 @@ fn views_of_all(functions: &[Function]) -> Vec<Vec<bool>> {
     for (at, function) in functions.iter().enumerate().rev() {
         all[at] = views(function, &of_params[at]);
         for inst in &function.insts {
-            let Op::Call(call) = &inst.op else { continue };
-            let of_callee = of_params[call.callee.index()].iter_mut().zip(&inst.args);
-            of_callee.for_each(|(param, arg)| *param |= all[at][arg.index()]);
+            for edge in inst.calls() {
+                let of_callee = of_params[edge.callee.index()].iter_mut().zip(edge.args);
+                of_callee.for_each(|(param, arg)| *param |= all[at][arg.index()]);
+            }
         }
     }
     all
@@ -83,7 +84,7 @@ fn views(function: &Function, of_params: &[bool]) -> Vec<bool> {
 }
 
 fn is_seen_through(inst: &Inst, is_view: &[bool]) -> bool {
-    let computes = matches!(inst.op, Op::DotGeneral(_) | Op::Call(_) | Op::Composite(_));
+    let computes = matches!(inst.op, Op::DotGeneral(_) | Op::Composite(_)) || inst.call().is_some();
     !computes && !inst.args.is_empty() && inst.results.len() == 1 && inst.args.iter().all(|arg| is_view[arg.index()])
 }
 

@@ -2,7 +2,7 @@
 
 use super::plan::{Merge, Packed, Plan};
 use crate::transform::packed::layout;
-use halite_ir::{Attr, Function, Inst, Module, Op, Registry, Rewriter, Value, Values};
+use halite_ir::{Attr, Function, Inst, Module, Registry, Rewriter, Value, Values};
 use halite_support::Result;
 use halite_tensor::Dims;
 
@@ -60,10 +60,7 @@ fn rewrite(module: &mut Module, registry: &Registry, source: &Function, plan: &P
 
 /// Copies an instruction; a call hands over as one what its callee takes as one.
 fn copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, plans: &[Plan]) -> Result<()> {
-    let packed = match &inst.op {
-        Op::Call(call) => plans[call.callee.index()].packed.as_slice(),
-        _ => &[],
-    };
+    let packed = inst.call().map_or(&[][..], |edge| &plans[edge.callee.index()].packed);
     if packed.is_empty() {
         return b.copy(source, inst);
     }

@@ -2,7 +2,7 @@
 
 use super::uses::Uses;
 use halite_ir::paths::nested;
-use halite_ir::{Def, Function, Inst, LocTable, Module, Op, ParamRole, Value};
+use halite_ir::{Def, Function, Inst, LocTable, Module, ParamRole, Value};
 
 /// What a parameter of a function is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,7 +60,7 @@ fn entry_params(entry: &Function) -> Vec<Bound> {
 impl Calls {
     /// What a function that is called so hands over in turn, call by call.
     fn call(&self, function: &Function, inst: &Inst, uses: &Uses, locs: &LocTable) -> Self {
-        let is_call = matches!(inst.op, Op::Call(_)) && !self.params.is_empty();
+        let is_call = inst.call().is_some() && !self.params.is_empty();
         let bound = |&arg: &Value| if is_call { self.bound(function, uses, arg) } else { Bound::Other };
         let params: Vec<Bound> = inst.args.iter().map(bound).collect();
         let mut call = Self { params, scopes: Vec::new() };

@@ -11,7 +11,7 @@ use crate::framework::pass::PassCx;
 use crate::framework::pattern::matches_pattern;
 use crate::framework::remark::Remark;
 use halite_ir::paths::nested;
-use halite_ir::{Def, FuncId, Function, Module, Op, Param, ParamRole, TensorType, Value, WeightInfo};
+use halite_ir::{Def, FuncId, Function, Module, Param, ParamRole, TensorType, Value, WeightInfo};
 use halite_recipe::Precision;
 use halite_support::{Name, Names, Result};
 use halite_tensor::{DType, Packing, Part};
@@ -148,8 +148,8 @@ impl Planner<'_> {
     /// Plans for the parameters that callees take as one.
     fn hand_on(&mut self, callees: &[Plan]) -> Result<()> {
         for inst in &self.function.insts {
-            let Op::Call(call) = &inst.op else { continue };
-            for packed in &callees[call.callee.index()].packed {
+            let Some(edge) = inst.call() else { continue };
+            for packed in &callees[edge.callee.index()].packed {
                 let own = |at: &usize| match self.function.values[inst.args[*at].index()].def {
                     Def::Param(own) => Some(own as usize),
                     Def::Inst(..) => None,

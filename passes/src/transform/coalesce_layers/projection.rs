@@ -2,6 +2,7 @@
 
 use super::bound::{Bound, Calls};
 use super::uses::Uses;
+use halite_ir::composites::Linear;
 use halite_ir::ops::DotGeneral;
 use halite_ir::{Def, Function, Inst, Op, Value};
 use halite_tensor::DType;
@@ -85,7 +86,7 @@ impl Finder<'_> {
                 Some(Sides { input: right, weight: left, mirrored: true })
             }
             (Op::DotGeneral(_), &[input, weight]) => Some(Sides { input, weight, mirrored: false }),
-            (Op::Composite(composite), &[input, weight, ..]) if composite.name == "linear" => {
+            (Op::Composite(composite), &[input, weight, ..]) if composite.is(&Linear) => {
                 Some(Sides { input, weight, mirrored: false })
             }
             _ => None,

@@ -1,6 +1,6 @@
 //! A forward and its backward, and their calls.
 
-use halite_ir::{FuncId, Function, Inst, Module, Op, ResultRole, Value};
+use halite_ir::{Edge, FuncId, Function, Inst, Module, ResultRole, Value};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -39,10 +39,10 @@ pub(super) fn couples(module: &Module, function: &Function) -> IndexMap<Couple, 
     let mut couples: IndexMap<Couple, Vec<Site>, FxBuildHasher> = IndexMap::default();
     let mut ordinals = 0..;
     for (position, inst) in function.insts.iter().enumerate() {
-        let Op::Call(call) = &inst.op else { continue };
-        let Some(backward) = backward(module, function, &readers, call.callee, inst) else { continue };
+        let Some(call) = inst.call() else { continue };
+        let Some(backward) = backward(module, function, &readers, call) else { continue };
         let reader = &function.insts[backward];
-        let Op::Call(back) = &reader.op else { continue };
+        let Some(back) = reader.call() else { continue };
         let Some(ordinal) = ordinals.next() else { break };
         let couple = Couple { forward: call.callee, backward: back.callee, links: links(inst, reader) };
         couples.entry(couple).or_default().push(Site { forward: position, backward, ordinal });
@@ -55,27 +55,26 @@ fn backward(
     module: &Module,
     function: &Function,
     readers: &FxHashMap<Value, Vec<Option<usize>>>,
-    callee: FuncId,
-    inst: &Inst,
+    call: Edge<'_>,
 ) -> Option<usize> {
-    let roles = &module.function(callee).results;
-    let residuals = inst.results.iter().zip(roles).filter(|(_, result)| result.role == ResultRole::Residual);
+    let roles = &module.function(call.callee).results;
+    let residuals = call.results.iter().zip(roles).filter(|(_, result)| result.role == ResultRole::Residual);
     let mut all = residuals.flat_map(|(value, _)| readers.get(value).into_iter().flatten());
     let first = (*all.next()?)?;
-    let is_call = matches!(function.insts[first].op, Op::Call(_));
+    let is_call = function.insts[first].call().is_some();
     (is_call && all.all(|reader| *reader == Some(first))).then_some(first)
 }
 
 /// For each value the instructions that read it, `None` for the function's results.
 fn readers(function: &Function) -> FxHashMap<Value, Vec<Option<usize>>> {
     let mut readers: FxHashMap<Value, Vec<Option<usize>>> = FxHashMap::default();
-    for (position, inst) in function.insts.iter().enumerate().filter(|(_, inst)| matches!(inst.op, Op::Call(_))) {
+    for (position, inst) in function.insts.iter().enumerate().filter(|(_, inst)| inst.call().is_some()) {
         inst.results.iter().for_each(|&result| _ = readers.insert(result, Vec::new()));
         for arg in &inst.args {
             readers.entry(*arg).or_default().push(Some(position));
         }
     }
-    for (position, inst) in function.insts.iter().enumerate().filter(|(_, inst)| !matches!(inst.op, Op::Call(_))) {
+    for (position, inst) in function.insts.iter().enumerate().filter(|(_, inst)| inst.call().is_none()) {
         inst.args.iter().for_each(|arg| _ = readers.get_mut(arg).map(|all| all.push(Some(position))));
     }
     for result in &function.results {

@@ -10,7 +10,7 @@ use super::rewrite::{NewCall, NewCalls, rewrite};
 use crate::framework::pass::{Changed, Pass, PassCx};
 use crate::transform::{cse::Cse, dce::Dce, fold_constant::FoldConstant, simplify::Simplify};
 use halite_ir::paths::nested;
-use halite_ir::{FuncId, Function, InferCx, Module, Op, ParamRole, Value, Values, function_flops, inst_cost};
+use halite_ir::{FuncId, Function, InferCx, Module, ParamRole, Value, Values, function_flops, inst_cost};
 use halite_recipe::Calls;
 use halite_support::{Name, Names, Result};
 use indexmap::IndexMap;
@@ -179,7 +179,7 @@ impl<'a> Cutter<'a> {
     fn others(&mut self, function: &Function, around: Around<'_>, calls: &mut NewCalls) -> Result<Totals> {
         let mut all = Totals::default();
         for (position, inst) in function.insts.iter().enumerate() {
-            let Op::Call(call) = &inst.op else { continue };
+            let Some(call) = inst.call() else { continue };
             if calls.contains_key(&position) {
                 continue;
             }

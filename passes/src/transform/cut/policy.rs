@@ -118,7 +118,7 @@ fn work(cx: &InferCx<'_>, inst: &Inst) -> Work {
 
 fn own_work(cx: &InferCx<'_>, inst: &Inst) -> Work {
     match inst.op {
-        Op::Call(_) | Op::KernelCall(_) => Work::Elements,
+        _ if inst.op.callee().is_some() => Work::Elements,
         Op::Reduce(_) => Work::Sums,
         _ => match inst.op.def().policy(cx).class {
             OpClass::Matmul => Work::Products,

@@ -15,9 +15,9 @@ const MAX_SITES: usize = 1 << 16;
 pub(super) fn counts(module: &Module) -> Result<Vec<usize>> {
     let mut counts: Vec<usize> = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
-        let of = |inst: &Inst| match &inst.op {
-            Op::Call(call) => counts[call.callee.index()],
-            op => usize::from(is_dropout(op)),
+        let of = |inst: &Inst| match inst.call() {
+            Some(edge) => counts[edge.callee.index()],
+            None => usize::from(is_dropout(&inst.op)),
         };
         counts.push(function.insts.iter().map(of).fold(0, usize::saturating_add));
     }
@@ -52,18 +52,14 @@ pub(super) fn streams(module: &Module, counts: &[usize]) -> IndexSet<Name, FxBui
             continue;
         };
         top.next += 1;
-        match &inst.op {
-            Op::Call(call) if counts[call.callee.index()] > 0 => {
-                let prefix = within(&module.locs, &top.prefix, inst.loc, ".");
-                open.push(frame(module.function(call.callee), prefix));
-            }
-            op if is_dropout(op) => {
-                let scope = within(&module.locs, &top.prefix, inst.loc, ":");
-                let number: &mut usize = numbers.entry(scope.clone()).or_default();
-                streams.insert(Name::from(format!("{scope}dropout.{number}")));
-                *number += 1;
-            }
-            _ => {}
+        if let Some(edge) = inst.call().filter(|edge| counts[edge.callee.index()] > 0) {
+            let prefix = within(&module.locs, &top.prefix, inst.loc, ".");
+            open.push(frame(module.function(edge.callee), prefix));
+        } else if is_dropout(&inst.op) {
+            let scope = within(&module.locs, &top.prefix, inst.loc, ":");
+            let number: &mut usize = numbers.entry(scope.clone()).or_default();
+            streams.insert(Name::from(format!("{scope}dropout.{number}")));
+            *number += 1;
         }
     }
     streams

@@ -52,7 +52,7 @@ fn early<'f>(entry: &'f Function, result: &FuncResult) -> Option<&'f Inst> {
     if is_constant(inst) {
         return Some(inst);
     }
-    if ty.rank() > 0 || ty.dtype().is_float() || inst.results.len() > 1 || matches!(inst.op, Op::Call(_)) {
+    if ty.rank() > 0 || ty.dtype().is_float() || inst.results.len() > 1 || inst.call().is_some() {
         return None;
     }
     let param = entry.params.iter().find(|param| param.name == *of)?.value;

@@ -1,6 +1,7 @@
 //! How instructions take operands that are computed for padding too.
 
 use super::wide::{Wide, Wides};
+use halite_ir::composites::{CrossEntropy, Embedding};
 use halite_ir::dims::{FactorId, FactorKind, FactorMap};
 use halite_ir::ops::BroadcastInDim;
 use halite_ir::{Function, InferCx, Inst, Op, TensorType, Value};
@@ -42,28 +43,18 @@ pub(super) fn fate(cx: &InferCx<'_>, entry: &Function, inst: &Inst, wides: &Wide
     let others = |at: usize| inst.args.iter().enumerate().any(|(other, arg)| other != at && wides.contains_key(arg));
     if let Op::Composite(composite) = &inst.op {
         let last = entry.ty(inst.args[0]).rank().checked_sub(1);
-        return Ok(match &*composite.name {
-            "embedding" if along(1) == Some(0) && !others(1) => Fate::Rows,
-            "cross_entropy" if along(0) == last && !others(0) => Fate::Loss,
-            "linear" => widened(cx, entry, inst, &linear(entry, inst), wides)?.unwrap_or(Fate::Plain),
-            _ => Fate::Plain,
-        });
+        if composite.is(&Embedding) && along(1) == Some(0) && !others(1) {
+            return Ok(Fate::Rows);
+        }
+        if composite.is(&CrossEntropy) && along(0) == last && !others(0) {
+            return Ok(Fate::Loss);
+        }
     }
-    let args: Vec<TensorType> = inst.args.iter().map(|&arg| entry.ty(arg).clone()).collect();
+    let args: Vec<&TensorType> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
     let results: Vec<TensorType> = inst.results.iter().map(|&result| entry.ty(result).clone()).collect();
-    let map = inst.op.def().dims(&args.iter().collect::<Vec<_>>(), &results);
-    Ok(widened(cx, entry, inst, &map, wides)?.unwrap_or(Fate::Plain))
-}
-
-/// The map of `linear`: rows of the weight, and elements of the bias, are the last dimension of the result.
-fn linear(entry: &Function, inst: &Inst) -> FactorMap {
-    let types: Vec<&TensorType> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
-    let result = entry.ty(inst.results[0]).clone();
-    let (last, rows) = (result.rank() - 1, types[1].shape()[0]);
-    let mut map = FactorMap::new(&types, std::slice::from_ref(&result));
-    let with: Vec<(usize, usize)> = (1..types.len()).map(|operand| (operand, 0)).collect();
-    map.link(rows, FactorKind::Parallel, &with, Some(last));
-    map
+    let map = cx.registry.dims(&inst.op, &args, &results);
+    let wide = map.map(|map| widened(cx, entry, inst, &map, wides)).transpose()?.flatten();
+    Ok(wide.unwrap_or(Fate::Plain))
 }
 
 /// That an instruction can be computed for the padding of its operands too: it treats each position along it by itself.

@@ -55,12 +55,12 @@ impl<'a> Planner<'a> {
         }
         for (at, inst) in function.insts.iter().enumerate() {
             check_cancelled()?;
-            let step = match &inst.op {
-                Op::Call(call) => match self.call(&mut draft, inst, call.callee) {
+            let step = match inst.call() {
+                Some(edge) => match self.call(&mut draft, inst, edge.callee) {
                     Ok(step) => step,
                     Err(needed) => return Ok(Err(needed)),
                 },
-                _ => self.step(&mut draft, inst, at),
+                None => self.step(&mut draft, inst, at),
             };
             draft.steps.push(step);
         }

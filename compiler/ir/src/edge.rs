@@ -1,0 +1,121 @@
+//! Calls as edges: the functions that instructions run or stand for, and which values outside their parameters and results are.
+
+use crate::ops::Op;
+use crate::syntax::{FuncId, Function, Inst, Value};
+
+/// A function that an instruction names, with what its parameters and results are where it is named: the operands and the results, in order
+/// and as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge<'i> {
+    /// The function.
+    pub callee: FuncId,
+    /// The operands, one for each parameter.
+    pub args: &'i [Value],
+    /// The results, one for each of the callee's.
+    pub results: &'i [Value],
+    /// Whether the callee runs. The decomposition of a kernel gives it its meaning and does not.
+    pub runs: bool,
+}
+
+impl Inst {
+    /// The functions that it names.
+    pub fn edges(&self) -> impl Iterator<Item = Edge<'_>> {
+        let runs = !matches!(self.op, Op::KernelCall(_));
+        self.op.callee().into_iter().map(move |callee| Edge { callee, args: &self.args, results: &self.results, runs })
+    }
+
+    /// The functions that run when it does.
+    pub fn calls(&self) -> impl Iterator<Item = Edge<'_>> {
+        self.edges().filter(|edge| edge.runs)
+    }
+
+    /// The function that runs when it does and that gives all its results, if it is a call.
+    pub fn call(&self) -> Option<Edge<'_>> {
+        self.calls().next()
+    }
+}
+
+impl<'i> Edge<'i> {
+    /// Each parameter of the callee, with the operand that it is.
+    pub fn params(self, callee: &'i Function) -> impl Iterator<Item = (Value, Value)> {
+        callee.params.iter().map(|param| param.value).zip(self.args.iter().copied())
+    }
+
+    /// Each value that the callee returns, with the result that it is.
+    pub fn returns(self, callee: &'i Function) -> impl Iterator<Item = (Value, Value)> {
+        callee.results.iter().map(|result| result.value).zip(self.results.iter().copied())
+    }
+
+    /// The operand that a parameter of the callee is.
+    pub fn outside(self, callee: &Function, param: Value) -> Option<Value> {
+        let at = callee.params.iter().position(|own| own.value == param)?;
+        self.args.get(at).copied()
+    }
+
+    /// The value of the callee that a result is.
+    pub fn inside(self, callee: &Function, result: Value) -> Option<Value> {
+        let at = self.results.iter().position(|own| *own == result)?;
+        callee.results.get(at).map(|own| own.value)
+    }
+}
+
+/// How many calls and parameters a value is followed through: functions that hand on what they get can be called in any number.
+const MAX_STEPS: usize = 4096;
+
+/// A value and the calls around it, followed back to what made it: into functions that return it, and out again by their parameters.
+#[derive(Clone, Debug)]
+pub struct Trace<'m> {
+    functions: &'m [Function],
+    function: &'m Function,
+    value: Value,
+    /// The callers and their calls, the outermost first.
+    calls: Vec<(&'m Function, &'m Inst)>,
+    steps: usize,
+}
+
+/// Where a [`Trace`] came to.
+#[derive(Clone, Copy, Debug)]
+pub enum Origin<'m> {
+    /// An instruction.
+    Inst(&'m Inst),
+    /// A parameter of the function in which the trace began.
+    Param,
+    /// It was followed no further.
+    TooFar,
+}
+
+impl<'m> Trace<'m> {
+    /// From a value of a function, among the functions that it calls.
+    pub fn new(functions: &'m [Function], function: &'m Function, value: Value) -> Self {
+        Self { functions, function, value, calls: Vec::new(), steps: 0 }
+    }
+
+    /// Goes to what made the value, in the functions that `enters` holds of.
+    pub fn origin(&mut self, enters: impl Fn(&Function) -> bool) -> Origin<'m> {
+        while self.steps < MAX_STEPS {
+            self.steps += 1;
+            let Some(inst) = self.function.def(self.value) else {
+                let Some((caller, inst)) = self.calls.pop() else { return Origin::Param };
+                let Some(outside) = inst.call().and_then(|edge| edge.outside(self.function, self.value)) else { break };
+                (self.function, self.value) = (caller, outside);
+                continue;
+            };
+            let callee = inst.call().map(|edge| (edge, &self.functions[edge.callee.index()]));
+            let Some((edge, callee)) = callee.filter(|(_, callee)| enters(callee)) else { return Origin::Inst(inst) };
+            let Some(inside) = edge.inside(callee, self.value) else { break };
+            self.calls.push((self.function, inst));
+            (self.function, self.value) = (callee, inside);
+        }
+        Origin::TooFar
+    }
+
+    /// Goes on from another value of the function that it is in.
+    pub fn step(&mut self, value: Value) {
+        self.value = value;
+    }
+
+    /// The calls around the value, the outermost first.
+    pub fn calls(&self) -> impl Iterator<Item = &'m Inst> {
+        self.calls.iter().map(|(_, inst)| *inst)
+    }
+}
