@@ -1,6 +1,6 @@
 //! Runs that are longer or shorter than the schedule of their learning rate.
 
-use halite_passes::update::{BoundShape, ScheduleShapes};
+use halite_optim::{BoundShape, ScheduleShapes};
 use halite_recipe::{Recipe, Schedule};
 use halite_support::{Diagnostic, codes};
 

@@ -6,7 +6,7 @@ use crate::bars;
 use crate::context::{Context, Output, Result};
 use crate::table::{counted, table};
 use clap::Args;
-use halite::verify::{Causality, ChoiceCounts, Culprit, Leak, Outcome, VerifyOptions, VerifyReport, VerifyRow};
+use halite_verify::{Causality, ChoiceCounts, Culprit, Leak, Outcome, VerifyOptions, VerifyReport, VerifyRow};
 use halite_bundle::ModuleRole;
 use halite_passes::PipelineSpec;
 use halite_recipe::TargetName;
@@ -75,10 +75,10 @@ impl Verify {
             return each_pass::run(context, &source, &options, &executor, self.bisect);
         }
         let spinner = bars::spinner(context, &format!("verifying {} of {}", options.role.name(), source.name));
-        let report = context.session.verify(&source, &options, &executor)?;
+        let report = halite_verify::verify(&context.session, &source, &options, &executor)?;
         let culprit = if self.bisect && !report.passed() {
             spinner.set_message("looking for the optimization at fault");
-            context.session.bisect(&source, &options, &executor)?
+            halite_verify::bisect(&context.session, &source, &options, &executor)?
         } else {
             None
         };

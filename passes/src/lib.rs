@@ -26,13 +26,3 @@ pub use recognize::fusions;
 pub use recognize::rewrite::Fusion;
 pub use transform::auto_cast::resolve;
 pub use transform::simplify::simplify_rules;
-
-/// Update rules and shapes of schedules: what they are, and those that Halite comes with.
-pub mod update {
-    pub use crate::transform::update::rule::{
-        BoundRule, Kind, RefWeight, Step, Terms, Time, UpdateRule, Weight, scaled, spread,
-    };
-    pub use crate::transform::update::rules::UpdateRules;
-    pub use crate::transform::update::shape::{BoundShape, ScheduleShape};
-    pub use crate::transform::update::shapes::ScheduleShapes;
-}

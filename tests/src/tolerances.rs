@@ -1,6 +1,6 @@
 //! Every tolerance of these tests that is not one of the kit (`halite_test_kit::tolerances`), an op's own (`Sample::ulps`) or a
 //! directive of a golden file.
-//! `halite verify` has its rule in `compiler/driver/src/verify/verdict.rs`, because users see it.
+//! `halite verify` has its rule in `verify/src/verdict.rs`, because users see it.
 
 /// What the rounding of an objective in `f64`, divided by the step of a central difference, adds to `GRADIENT` of the kit, relative
 /// to the objective. All that is left where a gradient is zero.

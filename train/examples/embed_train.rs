@@ -5,7 +5,7 @@
 
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite::runtime::{ClientOptions, Pjrt, find_plugin};
+use halite_train::runtime::{ClientOptions, Pjrt, find_plugin};
 use halite::support::{Diagnostic, Diagnostics, codes};
 use halite::tensor::{DType, HostTensor};
 use halite_train::TrainStep;
@@ -17,7 +17,7 @@ const UPDATES: [u64; 2] = [20, 20];
 
 fn main() -> ExitCode {
     // XLA writes lines to the standard error of its host unless it is told not to, before anything else runs.
-    halite::runtime::silence_xla_log();
+    halite_train::runtime::silence_xla_log();
     match train() {
         Ok(losses) => {
             let (first, last) = (losses[0], losses[losses.len() - 1]);

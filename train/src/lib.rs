@@ -62,6 +62,7 @@ pub use execute::{KernelChoice, LoadedModule};
 pub use feed::Feed;
 pub use files::RunFiles;
 pub use generate::{Generator, Request, Sampling, Written, tokenizer};
+pub use halite_runtime as runtime;
 pub use history::{EvalRecord, History, StepRecord};
 pub use inference::Inference;
 pub use keys::differences;

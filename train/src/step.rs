@@ -35,7 +35,7 @@ use std::sync::Arc;
 /// [`load_with`](TrainStep::load_with) is told.
 ///
 /// ```
-/// use halite::runtime::{ClientOptions, Pjrt, find_plugin};
+/// use halite_train::runtime::{ClientOptions, Pjrt, find_plugin};
 /// use halite::tensor::{DType, HostTensor};
 /// use halite::{Session, compile::CompileOptions};
 /// use halite_train::TrainStep;

@@ -3,11 +3,11 @@
 //! `cargo run -p halite-benches --example record-residuals -- residuals.txt` writes the file, or goes on with what it has.
 //!
 //! A line is one result of one model and precision: their names, and for each draw the error of the optimized program and
-//! that of the unoptimized one, in units of roundoff (as `halite::verify::verdict::Residual` defines them).
+//! that of the unoptimized one, in units of roundoff (as `halite_verify::verdict::Residual` defines them).
 
 use halite::Session;
-use halite::verify::VerifyOptions;
-use halite::verify::verdict::Residual;
+use halite_verify::{Study, VerifyOptions};
+use halite_verify::verdict::Residual;
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
 use halite_support::Diagnostics;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ fn record(
     settings.push(format!("precision={precision}"));
     let source = session.load(&path.to_string_lossy(), &settings)?;
     let options = VerifyOptions::default();
-    let study = session.study(&source, &options, executor)?;
+    let study = Study::new(&session, &source, &options, executor)?;
     let mut recorded: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for draw in study.residuals(study.pipeline(), DRAWS)? {
         for (result, residual) in draw {

@@ -13,7 +13,7 @@ use halite::compile::{CompileOptions, Compiled};
 use halite::passes::{Checked, Remark};
 use halite::source::{ModelInput, Source as Loaded};
 use halite::support::{Diagnostics, Name};
-use halite::verify::VerifyOptions;
+use halite_verify::VerifyOptions;
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -141,7 +141,7 @@ impl Source {
             let ranks = self.session.ranks(&self.loaded).map_err(|errors| self.failure(errors))?.num_ranks();
             let path = find_plugin(plugin.as_deref())?;
             let executor = Watched::new(Pjrt::open(&path, &ClientOptions::of(&path, ranks))?, work.clone());
-            let report = self.session.verify(&self.loaded, &options, &executor);
+            let report = halite_verify::verify(&self.session, &self.loaded, &options, &executor);
             let report = report.map_err(|errors| self.failure(errors))?;
             Ok((in_order(&(report.passed(), &report)), self.reported(&report.warnings)))
         })

@@ -5,7 +5,7 @@ use crate::bars;
 use crate::context::{Context, Output, Result};
 use crate::table::{counted, grouped, table};
 use halite::source::Source;
-use halite::verify::{EachPassReport, PassRow, VerifyOptions, VerifyRow};
+use halite_verify::{EachPassReport, PassRow, Study, VerifyOptions, VerifyRow};
 use halite_runtime::Executor;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub(super) fn run(
 ) -> Result<Output> {
     let spinner =
         bars::spinner(context, &format!("running the unoptimized {} of {}", options.role.name(), source.name));
-    let study = context.session.study(source, options, executor)?;
+    let study = Study::new(&context.session, source, options, executor)?;
     spinner.finish_and_clear();
     let bar = bars::bar(context, 0, "{bar:20.cyan/black.dim} {pos}/{len} optimizations  {eta}");
     let mut progress = |done: usize, all: usize| {

@@ -7,7 +7,7 @@ mod patterns;
 use crate::framework::example::golden;
 use crate::framework::membership::{decay_of, groups_of};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::update::rules::UpdateRules;
+use halite_optim::UpdateRules;
 use halite_ir::{Function, Module, Param, ParamRole, Phase, WeightInfo};
 use halite_recipe::Optimizer;
 use halite_support::{Diagnostic, Name, Result, codes};

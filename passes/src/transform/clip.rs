@@ -4,7 +4,7 @@ use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::packed::by_rows;
 use crate::transform::trained::{Joining, Objective, Set, VECTORS, collect, end_to_end, group_of, made};
-use crate::transform::update::rule::scaled;
+use halite_optim::scaled;
 use halite_ir::{Builder, FuncResult, GRAD_NORM, LocKind, Module, Phase, ResultRole, StepPart, Value, Values};
 use halite_recipe::{Clip as Bound, Optimizer, REST, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};

@@ -6,10 +6,6 @@ use halite_recipe::{Master, Precision};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 
-/// The kind of state that is the first moment of AdamW, or the momentum of SGD.
-pub(crate) const M: &str = "m";
-/// The kind of state that is the second moment of AdamW.
-pub(crate) const V: &str = "v";
 /// The kind of state that is the weight at the precision of the update, where the weight itself is narrower.
 pub(crate) const MASTER: &str = "master";
 /// The kind of state that is the exponential moving average of the weight.

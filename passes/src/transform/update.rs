@@ -2,11 +2,7 @@
 
 mod originals;
 mod plan;
-pub(crate) mod rule;
-pub(crate) mod rules;
 mod schedule;
-pub(crate) mod shape;
-pub(crate) mod shapes;
 mod sums;
 mod write;
 
@@ -24,7 +20,7 @@ use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
 use originals::step_each;
 use plan::Plan;
-use rule::{BoundRule, Kind, Time, Weight};
+use halite_optim::{BoundRule, Kind, Time, Weight};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 use write::Replacements;

@@ -8,7 +8,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use halite::compile::CompileOptions;
-use halite::runtime::{Executor, Program};
+use halite_runtime::{Executor, Program};
 use halite::tensor::{DType, HostTensor};
 use halite::{Bundle, Session};
 use halite_bundle::convert::to_stored;

@@ -5,9 +5,7 @@
 //! are those that a session knows; one from outside is registered like the built-in ones.
 
 mod check;
-pub mod estimate;
 mod policy_need;
-mod provenance;
 mod settings;
 mod target;
 mod targets;
@@ -17,7 +15,8 @@ pub use check::{ModuleCheck, Repeated, join};
 pub use halite_hlo::{Origin, origin};
 pub use halite_passes::RankSource;
 pub use policy_need::PolicyNeed;
-pub use provenance::{Basis, Provenance};
+pub use halite_estimate as estimate;
+pub use halite_estimate::{Basis, Provenance};
 pub use settings::RunSettings;
 pub use target::{Target, Variant};
 pub use targets::Targets;

@@ -2,7 +2,7 @@
 
 use crate::PolicyNeed;
 use crate::check::ModuleCheck;
-use crate::estimate::Analysis;
+use halite_estimate::Analysis;
 use crate::settings::RunSettings;
 use halite_bundle::estimate::{Estimate, Fit, MemoryKind};
 use halite_bundle::{Manifest, ModuleRole};

@@ -2,7 +2,7 @@
 
 use crate::Targets;
 use halite_bundle::{Manifest, ManifestRules};
-use halite_passes::update::{ScheduleShapes, UpdateRules};
+use halite_optim::{ScheduleShapes, UpdateRules};
 use halite_recipe::{Extension, Places, Section};
 use halite_support::Result;
 

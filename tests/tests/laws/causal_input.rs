@@ -2,7 +2,7 @@
 
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite::verify::VerifyOptions;
+use halite_verify::VerifyOptions;
 use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;
 use halite_bundle::tensors::Tensors;
@@ -90,6 +90,6 @@ fn training_and_verification_feed_it() {
     let mut session = Session::new();
     let source = load(&mut session);
     let options = VerifyOptions { full: true, ..VerifyOptions::default() };
-    let report = session.verify(&source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let report = halite_verify::verify(&session, &source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert!(report.passed(), "{report:?}");
 }

@@ -3,7 +3,7 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite::verify::VerifyOptions;
+use halite_verify::VerifyOptions;
 use halite_bundle::ModuleRole;
 use halite_ir::{Function, Interpreter, TensorType};
 use halite_recipe::{PrecisionName, RoundingMode, SrSites};
@@ -62,7 +62,7 @@ fn gradients_keep_the_tolerance_rule() {
                 pipeline: Some(GRADIENTS.parse().unwrap()),
                 ..VerifyOptions::default()
             };
-            let report = session.verify(&source, &options, xla::client());
+            let report = halite_verify::verify(&session, &source, &options, xla::client());
             let report = report.unwrap_or_else(|errors| panic!("{} {seed}: {errors:?}", recipe.name()));
             let failed = report.rows.iter().filter(|row| !row.passed() && row.error > row.allowed + slack);
             let failed: Vec<_> = failed.collect();

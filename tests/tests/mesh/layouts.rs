@@ -1,7 +1,7 @@
 //! Steps on meshes, through all passes: what the ranks compute together is what one device computes.
 
 use halite::pipelines::train_step;
-use halite::verify::VerifyOptions;
+use halite_verify::VerifyOptions;
 use halite_ir::{Module, text};
 use halite_runtime::evaluate_replicas;
 use halite_support::{Diagnostic, Result};
@@ -106,7 +106,7 @@ fn mixed_steps_of_ranks_are_held_to_the_rule_of_verify() {
         let case = Case { model, ranks, recompute, machine: Machine::Xla };
         let Loaded { session, source } = Loaded::new(case.model(), &case.settings("mixed"));
         let options = VerifyOptions { full: true, ..VerifyOptions::default() };
-        let report = session.verify(&source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let report = halite_verify::verify(&session, &source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
         let wrong: Vec<_> = report.rows.iter().filter(|row| !row.passed()).collect();
         assert!(report.passed() && report.rows.len() > 10, "{case:?}: {wrong:?} {:?}", report.causality);
     });

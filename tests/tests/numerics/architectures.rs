@@ -4,7 +4,7 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite::verify::VerifyOptions;
+use halite_verify::VerifyOptions;
 use halite_support::codes;
 use halite_test_kit::xla;
 use halite_tests::parallel::for_each;
@@ -74,7 +74,7 @@ fn verify(is_asked: impl Fn(&str) -> bool) {
     for_each(&models, |&(model, both_directions)| {
         let mut session = Session::new();
         let source = load(&mut session, model, &[]);
-        let report = session.verify(&source, &VerifyOptions::default(), xla::client());
+        let report = halite_verify::verify(&session, &source, &VerifyOptions::default(), xla::client());
         let report = report.unwrap_or_else(|errors| panic!("{model}: {errors:?}"));
         assert!(report.passed(), "{model}: {report:?}");
         assert_eq!(report.causality.is_none(), both_directions, "{model}: causality is judged of what reads forwards");

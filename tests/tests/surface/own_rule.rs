@@ -5,7 +5,7 @@ use halite::recipe::{Rule, Schedule, Section, table};
 use halite::{Bundle, Session};
 use halite_bundle::{BufferRole, ModuleRole};
 use halite_ir::{Builder, Value, Values};
-use halite_passes::update::{
+use halite_optim::{
     BoundRule, BoundShape, Kind, RefWeight, ScheduleShape, Step, Terms, Time, UpdateRule, Weight, scaled,
 };
 use halite_support::{Diagnostics, Result};

@@ -11,7 +11,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Fields, ImplItem, Item, ItemMacro, Signature, TraitItem, Visibility, braced, token};
 
 /// The crates that embedders build on: the compiler, training, and what a target is. What stands behind them may move.
-const CRATES: [&str; 3] = ["compiler/driver", "train", "targets/interface"];
+const CRATES: [&str; 3] = ["driver", "train", "targets/interface"];
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))

@@ -2,7 +2,7 @@
 
 use halite::Session;
 use halite::source::Source;
-use halite::verify::VerifyOptions;
+use halite_verify::VerifyOptions;
 use halite_ir::{Module, fingerprint};
 use halite_passes::{Runner, RunnerOptions};
 use halite_test_kit::xla;
@@ -56,7 +56,7 @@ fn a_spelled_llama_is_llama() {
 fn a_spelled_llama_verifies() {
     let mut session = Session::new();
     let source = load(&spelled(), &mut session);
-    let report = session.verify(&source, &VerifyOptions::default(), xla::client());
+    let report = halite_verify::verify(&session, &source, &VerifyOptions::default(), xla::client());
     let report = report.unwrap_or_else(|errors| panic!("{errors:?}"));
     assert!(report.passed(), "{report:#?}");
     assert!(report.rows.len() > 10);

@@ -3,7 +3,7 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite::verify::VerifyOptions;
+use halite_verify::VerifyOptions;
 use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::codes;
 use halite_test_kit::xla;
@@ -52,8 +52,8 @@ fn verification_refuses_what_compilation_does() {
     let error = refused.iter().find(|error| error.code() == codes::ILLEGAL).unwrap_or_else(|| panic!("{refused:?}"));
     assert!(error.notes().iter().any(|note| note.contains("`integer-reduce`")), "{error:?}");
     let options = VerifyOptions::default();
-    let found = session.verify(&source, &options, xla::client()).expect_err("verification must not pass");
+    let found = halite_verify::verify(&session, &source, &options, xla::client()).expect_err("verification must not pass");
     assert!(found.iter().any(|found| found.code() == codes::ILLEGAL), "{found:?}");
-    let bisected = session.bisect(&source, &options, xla::client()).expect_err("nor is there a pass at fault");
+    let bisected = halite_verify::bisect(&session, &source, &options, xla::client()).expect_err("nor is there a pass at fault");
     assert_eq!(bisected, found);
 }

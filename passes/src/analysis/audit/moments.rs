@@ -5,7 +5,7 @@ use super::fix::{Fix, RecipeKey, fix};
 use super::report::Report;
 use super::words::{families, power_of_two, significant};
 use crate::framework::exception::Subject;
-use crate::transform::slots::{M, V};
+use halite_optim::kinds::{M, V};
 use halite_recipe::RoundingMode;
 use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::DType;

@@ -1,6 +1,6 @@
 //! Rules that look at a tensor as a whole, on a weight that stores several.
 
-use super::rule::{Step, Weight};
+use halite_optim::{Step, Weight};
 use crate::transform::packed::{pack, unpack};
 use halite_ir::{Builder, Value, Values};
 use halite_support::{Diagnostic, Result};

@@ -1,8 +1,8 @@
 //! How the weights of each group are updated.
 
 use super::PASS;
-use super::rule::{BoundRule, Kind};
-use super::rules::UpdateRules;
+use halite_optim::{BoundRule, Kind};
+use halite_optim::UpdateRules;
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{Trained, group_of};
 use halite_ir::{Builder, Value};

@@ -1,7 +1,7 @@
 //! The learning rate of one update.
 
-use super::rule::Time;
-use super::shape::BoundShape;
+use halite_optim::Time;
+use halite_optim::BoundShape;
 use halite_ir::ops::Direction;
 use halite_ir::{Builder, Value};
 use halite_support::Result;

@@ -1,6 +1,6 @@
 //! What replaces the state.
 
-use super::rule::Kind;
+use halite_optim::Kind;
 use crate::transform::trained::Set;
 use halite_ir::{Builder, Value};
 use halite_support::{Name, Result};

@@ -4,14 +4,16 @@ use crate::repo::{files_below, read, root};
 use std::path::Path;
 
 /// Folders with Rust code.
-const CODE: [&str; 14] = [
+const CODE: [&str; 16] = [
     "bindings",
     "compiler",
     "data",
+    "driver",
+    "optim",
     "targets",
     "runtime",
     "train",
-    "selftest",
+    "verify",
     "cli",
     "models",
     "page",
@@ -22,16 +24,18 @@ const CODE: [&str; 14] = [
 ];
 
 /// What stands at the top beside names that start with a dot.
-const TOP: [&str; 25] = [
+const TOP: [&str; 27] = [
     "docs",
     "reference",
     "bindings",
     "compiler",
     "data",
+    "driver",
+    "optim",
     "targets",
     "runtime",
     "train",
-    "selftest",
+    "verify",
     "cli",
     "models",
     "page",

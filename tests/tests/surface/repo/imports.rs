@@ -20,8 +20,10 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-lang", &["support", "tensor", "recipe", "ir"]),
     ("halite-models", &[]),
     ("halite-bundle", &["support", "tensor", "recipe", "hlo", "disk", "models"]),
-    ("halite-passes", &["support", "tensor", "recipe", "ir", "analysis"]),
-    ("halite-target", &["support", "tensor", "recipe", "hlo", "ir", "bundle", "passes"]),
+    ("halite-optim", &["support", "tensor", "recipe", "ir"]),
+    ("halite-passes", &["support", "tensor", "recipe", "ir", "analysis", "optim"]),
+    ("halite-estimate", &["support", "tensor", "hlo", "bundle"]),
+    ("halite-target", &["support", "recipe", "hlo", "ir", "bundle", "passes", "optim", "estimate"]),
     ("halite-cpu", &["support", "recipe", "hlo", "bundle", "target"]),
     ("halite-neuron", &["support", "tensor", "recipe", "hlo", "ir", "disk", "bundle", "passes", "target"]),
     ("halite-targets", &["target", "cpu", "neuron"]),
@@ -39,12 +41,16 @@ const TABLE: &[(&str, &[&str])] = &[
             "models",
             "bundle",
             "analysis",
+            "optim",
             "passes",
             "target",
             "targets",
-            "runtime",
             "stablehlo",
         ],
+    ),
+    (
+        "halite-verify",
+        &["support", "tensor", "recipe", "ir", "bundle", "passes", "runtime", "stablehlo", "driver"],
     ),
     ("halite-reference", &["support", "tensor", "recipe", "hlo", "ir", "lang", "models", "passes", "driver"]),
     (
@@ -69,7 +75,7 @@ const TABLE: &[(&str, &[&str])] = &[
         "halite-test-kit",
         &["support", "tensor", "recipe", "hlo", "stablehlo", "ir", "analysis", "bundle", "passes", "runtime", "driver"],
     ),
-    ("halite-python", &["tensor", "neuron", "page", "report", "runtime", "stablehlo", "data", "train", "driver"]),
+    ("halite-python", &["tensor", "neuron", "page", "report", "runtime", "stablehlo", "data", "train", "verify", "driver"]),
     ("halite-page", &["support", "recipe", "ir", "bundle", "target", "train"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
@@ -103,7 +109,7 @@ fn crates_use_what_the_table_allows() {
         match TABLE.iter().find(|(own, _)| *own == name) {
             None => wrong.push(format!("`{name}` is not in the table")),
             Some((_, allowed)) => {
-                // What is in `compiler/driver` is called after the whole.
+                // What is in `driver` is called after the whole.
                 let is = |needed: &str, short: &str| match short {
                     "driver" => needed == "halite",
                     short => needed == format!("halite-{short}"),

@@ -4,7 +4,7 @@ use crate::repo::{files_below, root};
 
 /// Where programs are made and analysed.
 const CODE: [&str; 6] =
-    ["compiler/ir", "compiler/driver", "compiler/lift", "compiler/lang", "passes", "targets/interface"];
+    ["compiler/ir", "driver", "compiler/lift", "compiler/lang", "passes", "targets/interface"];
 
 /// What looks into a text.
 const LOOKS: [&str; 9] = [
@@ -28,9 +28,9 @@ const MAY: &[(&str, &str)] = &[
     ("compiler/ir/src/layer.rs", "models write a layer as a part of a path; names are printed shorter inside of one"),
     ("compiler/ir/src/op_name.rs", "metadata of HLO are written and read here"),
     ("compiler/ir/src/lower/metadata.rs", "files are named without their folders"),
-    ("compiler/driver/src/definition.rs", "a recipe names a file by its ending"),
-    ("compiler/driver/src/source.rs", "a file `config.json` is called as its folder"),
-    ("compiler/driver/src/hugging_face/read.rs", "Transformers' names of classes"),
+    ("driver/src/definition.rs", "a recipe names a file by its ending"),
+    ("driver/src/source.rs", "a file `config.json` is called as its folder"),
+    ("driver/src/hugging_face/read.rs", "Transformers' names of classes"),
     ("compiler/lift/src/", "HLO has opcodes and element types as text"),
     ("compiler/lang/src/build/core/state.rs", "what is no name is refused"),
     ("compiler/lang/src/build/core/finish.rs", "models say by a `_` in front that a batch is not read"),

@@ -1,0 +1,85 @@
+//! Making a model small without changing its structure.
+//!
+//! What a model requires of its sizes is known to the model alone, so that a choice of small sizes is judged by elaborating
+//! it: the first of a short list of choices that elaborates is taken, and the last of them changes nothing.
+
+mod candidates;
+#[cfg(test)]
+mod tests;
+
+use crate::session::Session;
+use crate::source::Source;
+use halite_recipe::ConfigValue;
+use halite_support::Diagnostics;
+
+/// A key, its value, and the value that it gets.
+pub type Change = (String, i64, i64);
+
+impl Session {
+    /// Shrinks the sizes of a model that it knows, without changing its structure, and returns key, old and new value of each that is larger
+    /// than a small model has it. The two are equal where the model takes no smaller one. Keys it does not know stay.
+    ///
+    /// # Errors
+    /// When the recipe's own configuration is wrong.
+    pub fn scale_down(&self, source: &mut Source) -> Result<Vec<Change>, Diagnostics> {
+    let config = self.elaborate(source)?.config;
+    let size = |key: &str| match config.get(key) {
+        Some(&ConfigValue::Int(value)) => Some(value),
+        _ => None,
+    };
+    let wanted = candidates::sizes(&size, &source.with_sizes(&config).recipe);
+    let taken = candidates::candidates(&size, &wanted).find_map(|changes| {
+        let mut scaled = source.clone();
+        changes.iter().for_each(|change| set(&mut scaled, change));
+        self.elaborate(&scaled).is_ok().then_some((scaled, changes))
+    });
+    let changes = taken.map_or_else(Vec::new, |(scaled, changes)| {
+        *source = scaled;
+        changes
+    });
+    Ok(with_kept(changes, wanted))
+}
+}
+
+/// The changes made, then the sizes that were to change and did not.
+fn with_kept(mut changes: Vec<Change>, wanted: Vec<Change>) -> Vec<Change> {
+    changes.retain(|(_, from, to)| from != to);
+    for (key, from, _) in wanted {
+        if !changes.iter().any(|(changed, ..)| *changed == key) {
+            changes.push((key, from, from));
+        }
+    }
+    changes
+}
+
+/// Sets a size in a recipe.
+fn set(source: &mut Source, (key, _, new): &Change) {
+    let recipe = &mut source.recipe;
+    match key.as_str() {
+        "batch" => recipe.batch = usize::try_from(*new).ok(),
+        "seq" => recipe.seq = usize::try_from(*new).ok(),
+        candidates::TENSOR => {
+            if let Some(parallel) = recipe.parallel.as_mut() {
+                parallel.tensor = u32::try_from(*new).unwrap_or(parallel.tensor);
+            }
+        }
+        candidates::STEPS => {
+            if let Some(accumulate) = recipe.accumulate.as_mut() {
+                let old = accumulate.steps;
+                accumulate.steps = u32::try_from(*new).unwrap_or(old);
+                if let Some(parallel) = recipe.parallel.as_mut() {
+                    parallel.global_batch = parallel.global_batch.map(|all| all / old * accumulate.steps);
+                }
+            }
+        }
+        candidates::DATA => {
+            if let Some(parallel) = recipe.parallel.as_mut() {
+                let old = parallel.data;
+                parallel.data = u32::try_from(*new).unwrap_or(old);
+                // As many steps make an update as before.
+                parallel.global_batch = parallel.global_batch.map(|all| all / old * parallel.data);
+            }
+        }
+        _ => drop(recipe.model.config.insert(key.clone(), halite_recipe::ConfigValue::Int(*new))),
+    }
+}

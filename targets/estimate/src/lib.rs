@@ -1,0 +1,196 @@
+//! What a module needs on a core: device memory and instructions of the machine.
+//!
+//! Memory of arguments, outputs and aliases is exact. Temporaries are estimated by following what a compiler does:
+//!
+//! 1. Calls are entered, but for those that stay calls, which are estimated by themselves; what only renames a value is gone
+//!    (`graph`).
+//! 2. Arithmetic and movements of elements run where they are read and store nothing, unless several readers share something
+//!    that is costly to compute again. Products, reductions, gathers, scatters, concatenations, collectives and kernels read
+//!    what is stored and store their result (`storage`).
+//! 3. What stores runs in some order (`schedule`); its result lives until its last reader ran, and a reader of the same size
+//!    that ends it takes its place (`liveness`).
+//!
+//! Steps 2 and 3 differ between compilers in the few ways that a [`Backend`] lists. CPU XLA is the only one that can be asked,
+//! so the model is held to what it reports; for Neuron the same model is used with other settings, and cannot be checked here.
+
+mod backend;
+mod cost;
+mod graph;
+mod instructions;
+mod kind;
+mod layer;
+mod liveness;
+mod provenance;
+mod schedule;
+mod storage;
+
+pub use backend::{Backend, Order};
+pub use cost::InstructionCosts;
+pub use provenance::{Basis, Provenance};
+use graph::{Class, Graph, is_kept};
+use halite_bundle::estimate::{Estimate, MemoryByKind, MemoryEstimate, MemoryKind};
+use halite_hlo::graph::{Budget, Graph as Hlo};
+use halite_hlo::proto::HloModuleProto;
+use halite_support::{Diagnostic, Result, codes};
+use kind::Kinds;
+use liveness::{Change, Liveness};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use storage::{StepId, Steps};
+
+/// What is asked of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// What its compiler does.
+    pub backend: Backend,
+    /// What its parameters hold, in order; [`MemoryKind::Arguments`] for those beyond.
+    pub arguments: &'a [MemoryKind],
+    /// What work costs in instructions; `None` counts none.
+    pub costs: Option<&'a InstructionCosts>,
+}
+
+/// An estimate and the way to it.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Analysis {
+    /// The estimate, without a comparison.
+    pub estimate: Estimate,
+    /// What is live while each step runs, in the order of execution.
+    pub timeline: Vec<MemoryByKind>,
+    /// The layer that each of these steps is of, by the number in its scope, as of `model.layers.3`; `None` of what is in none, and of the update.
+    pub layers: Vec<Option<u32>>,
+    /// The step with which the backward begins.
+    pub backward_at: Option<usize>,
+}
+
+/// Estimates what a sound module needs ([`halite_hlo::check`]). Takes time in proportion to the module with its calls
+/// entered, up to a bound.
+///
+/// # Errors
+/// When the module has no entry, calls itself, has a type of unknown size, or is too large with its calls entered.
+pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
+    let entry = hlo.entry_number().ok_or_else(|| {
+        Diagnostic::error(codes::FILE, "the HLO module has no entry")
+            .help("give a module that `halite hlo check` takes")
+    })?;
+    let (mut budget, mut unknown) = (Budget::default(), BTreeSet::new());
+    let callees = callees(hlo, question.backend, &mut budget, &mut unknown)?;
+    let graph = Graph::new(hlo, entry, question.backend.keeps_calls, &mut budget)?;
+    let steps = storage::steps(&graph, question.backend, &mut budget)?;
+    let order = schedule::schedule(&steps, question.backend.order);
+    let aliases = Aliases::of(hlo.module());
+    let mut liveness = Liveness::new(&steps, &order);
+    if question.backend.borrows_results {
+        liveness.borrow_results(&graph, &aliases.results);
+    }
+    let kinds = Kinds::new(&graph, &steps, &order, &liveness, question.arguments);
+    let (resident, mut memory) = resident(&graph, &aliases, &kinds);
+    let timeline = timeline(&graph, &steps, &liveness, &kinds, (resident, &callees));
+    let temporaries = |live: &MemoryByKind| live.total().saturating_sub(resident.total());
+    memory.peak = resident;
+    for live in &timeline {
+        if temporaries(live) > memory.temporaries {
+            (memory.temporaries, memory.peak) = (temporaries(live), *live);
+        }
+    }
+    let instructions = question.costs.map(|costs| instructions::count(&graph, &steps, costs)).unwrap_or_default();
+    unknown.extend(&graph.unknown);
+    let unknown = unknown.into_iter().map(str::to_owned).collect();
+    let estimate = Estimate { memory, instructions, unknown, fit: None };
+    let of_step = |step: &StepId| if kinds.is_of_update(*step) { None } else { layer::of(&graph, &steps, *step) };
+    let layers = order.iter().map(of_step).collect();
+    Ok(Analysis { estimate, timeline, layers, backward_at: kinds.backward_at })
+}
+
+/// What the computations of calls that stay calls need beside their operands and results, by their numbers.
+fn callees<'m>(
+    hlo: &'m Hlo,
+    backend: Backend,
+    budget: &mut Budget,
+    unknown: &mut BTreeSet<&'m str>,
+) -> Result<FxHashMap<u32, u64>> {
+    let mut needs = FxHashMap::default();
+    if !backend.keeps_calls {
+        return Ok(needs);
+    }
+    let calls = (0..hlo.len()).filter(|&at| is_kept(hlo, at));
+    // Callees stand before callers.
+    let kept: BTreeSet<usize> = calls.filter_map(|at| hlo.callee(at, 0)).collect();
+    for computation in kept {
+        let graph = Graph::new(hlo, computation, true, budget)?;
+        let steps = storage::steps(&graph, backend, budget)?;
+        let order = schedule::schedule(&steps, backend.order);
+        let liveness = Liveness::new(&steps, &order);
+        let (mut live, mut most) = (0_u64, 0);
+        liveness.walk(|change| match change {
+            Change::Begins(step) => live += steps.steps[step as usize].bytes,
+            Change::Ends(step) => live -= steps.steps[step as usize].bytes,
+            Change::Runs(step) => most = most.max(live + workspace(&graph, &steps, step, &needs)),
+        });
+        unknown.extend(&graph.unknown);
+        needs.insert(computation as u32, most);
+    }
+    Ok(needs)
+}
+
+/// What a step needs while it runs, where it is a call; of several results, while the last is written.
+fn workspace(graph: &Graph<'_>, steps: &Steps, step: StepId, callees: &FxHashMap<u32, u64>) -> u64 {
+    match graph.value(steps.steps[step as usize].value).class {
+        Class::Call { callee, is_last: true } => callees.get(&callee).copied().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
+/// Which results take the memory of which parameters.
+struct Aliases {
+    results: FxHashSet<u32>,
+}
+
+impl Aliases {
+    fn of(module: &HloModuleProto) -> Self {
+        let entries = module.input_output_alias.iter().flat_map(|aliases| &aliases.entries);
+        let index = |path: &[i64]| path.first().map_or(0, |index| *index as u32);
+        Self { results: entries.map(|entry| index(&entry.output_shape_index)).collect() }
+    }
+}
+
+/// What is live throughout: parameters, and results beside them.
+fn resident(graph: &Graph<'_>, aliases: &Aliases, kinds: &Kinds<'_>) -> (MemoryByKind, MemoryEstimate) {
+    let (mut resident, mut memory) = (MemoryByKind::default(), MemoryEstimate::default());
+    for (index, &parameter) in graph.parameters().iter().enumerate() {
+        let bytes = graph.value(parameter).bytes();
+        memory.arguments += bytes;
+        *resident.of_mut(kinds.argument(index)) += bytes;
+    }
+    for (index, &result) in graph.results().iter().enumerate() {
+        let bytes = graph.value(result).bytes();
+        memory.outputs += bytes;
+        if aliases.results.contains(&(index as u32)) {
+            memory.aliased += bytes;
+        } else {
+            resident.results += bytes;
+        }
+    }
+    (resident, memory)
+}
+
+/// What is live while each step runs.
+fn timeline(
+    graph: &Graph<'_>,
+    steps: &Steps,
+    liveness: &Liveness<'_>,
+    kinds: &Kinds<'_>,
+    (resident, callees): (MemoryByKind, &FxHashMap<u32, u64>),
+) -> Vec<MemoryByKind> {
+    let mut live = resident;
+    let mut timeline = Vec::with_capacity(steps.steps.len());
+    liveness.walk(|change| match change {
+        Change::Begins(step) => *live.of_mut(kinds.step(step)) += steps.steps[step as usize].bytes,
+        Change::Ends(step) => *live.of_mut(kinds.step(step)) -= steps.steps[step as usize].bytes,
+        Change::Runs(step) => {
+            let own = workspace(graph, steps, step, callees);
+            timeline.push(MemoryByKind { workspace: live.workspace + own, ..live });
+        }
+    });
+    timeline
+}
