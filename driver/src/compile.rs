@@ -23,13 +23,13 @@ use halite_hlo::CheckedHlo;
 use halite_ir::{LowerOptions, Module, ResultRole};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Smaller};
-use halite_recipe::{Accumulate, Calls, ConfigValue, Form, MeshAxis, Recipe};
+use halite_recipe::{Accumulate, Calls, ConfigValue, Form, Recipe, batch_ranks};
 use halite_support::nearest::nearest;
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_cancelled, codes};
 use halite_target::{ModuleCheck, Target, Vocabulary};
 use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
-use pack::{Packed, assemble, pack};
+use pack::{BuiltRole, Packed, assemble, pack};
 pub use replicas::Replicas;
 use resident::add_resident;
 use std::collections::BTreeSet;
@@ -202,7 +202,7 @@ impl Session {
                     let ranges = ranges::ranges(built, role, &self.registry)?;
                     check_cancelled()?;
                     let whom = (target, &source.recipe);
-                    Ok((pack(compiled, (role, built, ranges), whom, options)?, again))
+                    Ok((pack(compiled, BuiltRole { role, built, ranges }, whom, options)?, again))
                 };
                 scope.spawn(move || caller.within(work))
             };
@@ -305,7 +305,7 @@ impl Session {
     /// As [`ranks`](Self::ranks), or when a batch is not stated that several ranks are to share.
     fn data_ranks(&self, source: &Source) -> Result<usize, Diagnostics> {
         let fault = |error| Diagnostics::from(locate(source, error));
-        let data = self.ranks(source)?.size(MeshAxis::Data.name());
+        let data = batch_ranks(&self.ranks(source)?);
         if data > 1 && source.recipe.batch.is_none() {
             let message = format!("`batch` is not stated, which {data} ranks of `data` each take");
             let help = "state the sequences of one rank: `batch = 1`";

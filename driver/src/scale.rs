@@ -9,7 +9,7 @@ mod tests;
 
 use crate::session::Session;
 use crate::source::Source;
-use halite_recipe::ConfigValue;
+use halite_recipe::{ConfigValue, Divides};
 use halite_support::Diagnostics;
 
 /// A key, its value, and the value that it gets.
@@ -22,23 +22,23 @@ impl Session {
     /// # Errors
     /// When the recipe's own configuration is wrong.
     pub fn scale_down(&self, source: &mut Source) -> Result<Vec<Change>, Diagnostics> {
-    let config = self.elaborate(source)?.config;
-    let size = |key: &str| match config.get(key) {
-        Some(&ConfigValue::Int(value)) => Some(value),
-        _ => None,
-    };
-    let wanted = candidates::sizes(&size, &source.with_sizes(&config).recipe);
-    let taken = candidates::candidates(&size, &wanted).find_map(|changes| {
-        let mut scaled = source.clone();
-        changes.iter().for_each(|change| set(&mut scaled, change));
-        self.elaborate(&scaled).is_ok().then_some((scaled, changes))
-    });
-    let changes = taken.map_or_else(Vec::new, |(scaled, changes)| {
-        *source = scaled;
-        changes
-    });
-    Ok(with_kept(changes, wanted))
-}
+        let config = self.elaborate(source)?.config;
+        let size = |key: &str| match config.get(key) {
+            Some(&ConfigValue::Int(value)) => Some(value),
+            _ => None,
+        };
+        let wanted = candidates::sizes(&size, &source.with_sizes(&config).recipe);
+        let taken = candidates::candidates(&size, &wanted).find_map(|changes| {
+            let mut scaled = source.clone();
+            changes.iter().for_each(|change| set(&mut scaled, change));
+            self.elaborate(&scaled).is_ok().then_some((scaled, changes))
+        });
+        let changes = taken.map_or_else(Vec::new, |(scaled, changes)| {
+            *source = scaled;
+            changes
+        });
+        Ok(with_kept(changes, wanted))
+    }
 }
 
 /// The changes made, then the sizes that were to change and did not.
@@ -58,11 +58,6 @@ fn set(source: &mut Source, (key, _, new): &Change) {
     match key.as_str() {
         "batch" => recipe.batch = usize::try_from(*new).ok(),
         "seq" => recipe.seq = usize::try_from(*new).ok(),
-        candidates::TENSOR => {
-            if let Some(parallel) = recipe.parallel.as_mut() {
-                parallel.tensor = u32::try_from(*new).unwrap_or(parallel.tensor);
-            }
-        }
         candidates::STEPS => {
             if let Some(accumulate) = recipe.accumulate.as_mut() {
                 let old = accumulate.steps;
@@ -72,14 +67,18 @@ fn set(source: &mut Source, (key, _, new): &Change) {
                 }
             }
         }
-        candidates::DATA => {
-            if let Some(parallel) = recipe.parallel.as_mut() {
-                let old = parallel.data;
-                parallel.data = u32::try_from(*new).unwrap_or(old);
+        _ => match (candidates::axis(key), recipe.parallel.as_mut()) {
+            (Some(axis), Some(parallel)) => {
+                let degree = parallel.degree_mut(axis);
+                let (old, new) = (*degree, u32::try_from(*new).unwrap_or(*degree));
+                *degree = new;
                 // As many steps make an update as before.
-                parallel.global_batch = parallel.global_batch.map(|all| all / old * parallel.data);
+                if axis.divides() == Divides::Batch {
+                    parallel.global_batch = parallel.global_batch.map(|all| all / old * new);
+                }
             }
-        }
-        _ => drop(recipe.model.config.insert(key.clone(), halite_recipe::ConfigValue::Int(*new))),
+            (Some(_), None) => {}
+            (None, _) => drop(recipe.model.config.insert(key.clone(), ConfigValue::Int(*new))),
+        },
     }
 }

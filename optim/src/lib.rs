@@ -7,7 +7,7 @@ mod rules;
 mod shape;
 mod shapes;
 
-pub use rule::{BoundRule, Kind, RefWeight, Step, Terms, Time, UpdateRule, Weight, scaled, spread};
+pub use rule::{BoundRule, Kind, RefWeight, Step, Terms, Time, UpdateRule, Weight, average, scaled, spread};
 pub use rules::UpdateRules;
 pub use shape::{BoundShape, ScheduleShape};
 pub use shapes::ScheduleShapes;

@@ -166,7 +166,10 @@ pub fn scaled(b: &mut Builder<'_>, x: Value, scalar: Value) -> Result<Value> {
 }
 
 /// `beta * old + (1 - beta) * new`, in the type of `new`.
-pub(crate) fn average(b: &mut Builder<'_>, old: Value, new: Value, beta: f64) -> Result<Value> {
+///
+/// # Errors
+/// When the two differ in shape.
+pub fn average(b: &mut Builder<'_>, old: Value, new: Value, beta: f64) -> Result<Value> {
     let old = b.convert(old, b.dtype(new))?;
     let kept = b.multiply_scalar(old, beta)?;
     let added = b.multiply_scalar(new, 1.0 - beta)?;

@@ -87,6 +87,13 @@ pub(crate) struct Builder {
     lines: Lines,
 }
 
+/// A parameter or a buffer: its name, its shape, and how it starts, a word with its numbers.
+struct Declared<'a, 'py> {
+    name: &'a str,
+    shape: &'a Bound<'py, PyAny>,
+    start: (String, Vec<f64>),
+}
+
 impl Builder {
     /// Does `work` at a place.
     fn at<T>(&mut self, py: Python<'_>, at: &At, work: impl FnOnce(&mut core::Core, &Caller) -> T) -> PyResult<T> {
@@ -107,7 +114,7 @@ impl Builder {
     fn weight(
         &mut self,
         py: Python<'_>,
-        (name, shape, start): (&str, &Bound<'_, PyAny>, (String, Vec<f64>)),
+        Declared { name, shape, start }: Declared<'_, '_>,
         at: &At,
         declare: fn(&mut core::Core, &str, Argument, Init, &Caller) -> Option<core::Handle>,
     ) -> PyResult<Handle> {
@@ -154,7 +161,7 @@ impl Builder {
         start: (String, Vec<f64>),
         at: At,
     ) -> PyResult<Handle> {
-        self.weight(py, (name, shape, start), &at, core::Core::param)
+        self.weight(py, Declared { name, shape, start }, &at, core::Core::param)
     }
 
     /// As `param`.
@@ -166,7 +173,7 @@ impl Builder {
         start: (String, Vec<f64>),
         at: At,
     ) -> PyResult<Handle> {
-        self.weight(py, (name, shape, start), &at, core::Core::buffer)
+        self.weight(py, Declared { name, shape, start }, &at, core::Core::buffer)
     }
 
     fn output(&mut self, py: Python<'_>, name: &str, tensor: &Handle, at: At) -> PyResult<()> {

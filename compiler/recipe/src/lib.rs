@@ -43,10 +43,11 @@ pub use extension::{Extension, Section, keys};
 #[doc(hidden)]
 pub use halite_support::doc;
 pub use loss_scale::{DynamicLossScale, LossScale};
+pub use mesh::batch_ranks;
 pub use metrics::{MetricsOptions, REST};
 pub use no_extension::NoExtension;
 pub use optimizer::{Clip, Group, Optimizer, Rule};
-pub use parallel::{MeshAxis, Parallel, Shard};
+pub use parallel::{Divides, MeshAxis, Parallel, Shard};
 pub use places::Places;
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,

@@ -1,6 +1,6 @@
 //! The ranks that run a program together.
 
-use crate::{MeshAxis, Recipe};
+use crate::{Divides, MeshAxis, Recipe};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::Mesh;
 
@@ -10,29 +10,27 @@ impl Recipe {
     /// # Errors
     /// When the [sizes](Self::sizes) disagree, an axis is not in the order of ranks once, or there are too many ranks.
     pub fn mesh(&self) -> Result<Mesh> {
-        let data = self.sizes()?.data;
-        let (order, tensor) = match &self.parallel {
-            Some(parallel) => (parallel.order.as_slice(), parallel.tensor.into()),
-            None => (&MeshAxis::ALL[..], 1),
-        };
-        check_order(order)?;
-        let size = |axis| match axis {
-            MeshAxis::Data => data,
-            MeshAxis::Tensor => tensor,
-        };
-        let axes = order.iter().map(|&axis| (axis.name(), usize::try_from(size(axis)).unwrap_or(usize::MAX)));
+        self.sizes()?;
+        let parallel = self.parallel.clone().unwrap_or_default();
+        check_order(&parallel.order)?;
+        let axes = parallel.order.iter().map(|&axis| (axis.name(), parallel.degree(axis) as usize));
         Mesh::new(axes).map_err(|error| {
-            error
-                .key("parallel")
-                .help("choose smaller `parallel.data` and `parallel.tensor`: ranks are counted in 31 bits")
+            let keys = MeshAxis::ALL.map(|axis| format!("`{}`", axis.key())).join(" and ");
+            error.key("parallel").help(format!("choose smaller {keys}: ranks are counted in 31 bits"))
         })
     }
+}
+
+/// How many ranks of a mesh take different sequences.
+pub fn batch_ranks(mesh: &Mesh) -> usize {
+    MeshAxis::that_divide(Divides::Batch).map(|axis| mesh.size(axis.name())).product()
 }
 
 /// Each axis stands in the order of ranks once.
 fn check_order(order: &[MeshAxis]) -> Result<()> {
     let wrong = |message: String, key: String| {
-        let help = "write each axis once, the major one first: `order = [\"data\", \"tensor\"]`";
+        let all = MeshAxis::ALL.map(|axis| format!("{:?}", axis.name())).join(", ");
+        let help = format!("write each axis once, the major one first: `order = [{all}]`");
         Err(Diagnostic::error(codes::RECIPE_CLASH, message).key(key).help(help))
     };
     if let Some(at) = (0..order.len()).find(|&at| order[..at].contains(&order[at])) {

@@ -5,24 +5,61 @@ use crate::{table, words};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 
-words! {
-    /// An axis of the mesh of ranks.
-    pub enum MeshAxis {
-        /// Ranks along it train on different sequences.
-        Data = "data",
-        /// Ranks along it share the weights of each layer.
-        Tensor = "tensor",
-    }
+/// What the ranks along an axis divide among them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Divides {
+    /// The sequences of a step: each has others, and what they compute of a gradient is a part of its sum.
+    Batch,
+    /// The weights of a layer, and what is computed with them.
+    Weights,
 }
 
-table! {
+/// The axes, a row each: its word, its key in `[parallel]` and what that is, and what its ranks divide. Then the other keys of the table.
+macro_rules! axes {
+    (
+        $($(#[$($on:tt)*])* $axis:ident = $word:literal, $key:ident $degree:literal, $divides:ident;)*
+        $(#[$($table_on:tt)*])* pub struct $table:ident { $($body:tt)* }
+    ) => {
+        words! {
+            /// An axis of the mesh of ranks.
+            pub enum MeshAxis { $($(#[$($on)*])* $axis = $word,)* }
+        }
+
+        table! {
+            $(#[$($table_on)*])*
+            pub struct $table { $(#[doc = $degree] pub $key: u32 as Kind::DEGREE = 1,)* $($body)* }
+        }
+
+        impl MeshAxis {
+            /// What its ranks divide among them.
+            pub fn divides(self) -> Divides {
+                match self { $(Self::$axis => Divides::$divides,)* }
+            }
+        }
+
+        impl $table {
+            /// The number of ranks along an axis.
+            pub fn degree(&self, axis: MeshAxis) -> u32 {
+                match axis { $(MeshAxis::$axis => self.$key,)* }
+            }
+
+            /// The same, to be changed.
+            pub fn degree_mut(&mut self, axis: MeshAxis) -> &mut u32 {
+                match axis { $(MeshAxis::$axis => &mut self.$key,)* }
+            }
+        }
+    };
+}
+
+axes! {
+    /// Ranks along it train on different sequences.
+    Data = "data", data " Degree of data parallelism.", Batch;
+    /// Ranks along it share the weights of each layer.
+    Tensor = "tensor", tensor " Degree of tensor parallelism.", Weights;
+
     /// Layout over devices. By default, that of one.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct Parallel {
-        /// Degree of data parallelism.
-        pub data: u32 as Kind::DEGREE = 1,
-        /// Degree of tensor parallelism.
-        pub tensor: u32 as Kind::DEGREE = 1,
         /// Stages of the pipeline: 1, since stages are not compiled yet.
         pub pipeline: u32 as Kind::DEGREE = 1,
         /// Whether activations between blocks are sharded along the sequence.
@@ -70,9 +107,23 @@ fn is_default_order(order: &[MeshAxis]) -> bool {
     order == MeshAxis::ALL
 }
 
+impl MeshAxis {
+    /// The axes whose ranks divide this.
+    pub fn that_divide(what: Divides) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |axis| axis.divides() == what)
+    }
+
+    /// Its key in a recipe: `parallel.data`.
+    pub fn key(self) -> String {
+        format!("parallel.{}", self.name())
+    }
+}
+
 impl Parallel {
-    /// The axes over which weights can be sharded, as `shard` and `place` name them.
-    pub const SHARDING: [&str; 1] = ["tensor"];
+    /// How many ranks divide this, at most `u64::MAX`.
+    pub fn ranks_that_divide(&self, what: Divides) -> u64 {
+        MeshAxis::that_divide(what).map(|axis| self.degree(axis).into()).fold(1, u64::saturating_mul)
+    }
 
     /// For each dimension of a parameter of this rank the axis that shards it, or `""`, where [`place`](Self::place) says it;
     /// `matches` says whether a pattern matches a name.

@@ -1,14 +1,15 @@
 //! How many sequences make a step and an update.
 
-use crate::Recipe;
+use crate::{Divides, MeshAxis, Parallel, Recipe};
 use halite_support::{Diagnostic, Result, codes};
+use std::iter::once;
 
 /// Sequences of a step and of an update: `global_batch = batch * data * accumulate`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sizes {
     /// Sequences in one step on one replica.
     pub batch: u64,
-    /// Degree of data parallelism.
+    /// Ranks that take different sequences.
     pub data: u64,
     /// Steps in one update.
     pub accumulate: u64,
@@ -26,7 +27,7 @@ impl Recipe {
     pub fn sizes(&self) -> Result<Sizes> {
         let batch = self.batch.map_or(1, |batch| batch as u64);
         let parallel = self.parallel.as_ref();
-        let data = parallel.map_or(1, |parallel| parallel.data.into());
+        let data = parallel.map_or(1, |parallel| parallel.ranks_that_divide(Divides::Batch));
         let accumulate = self.accumulate.map(|accumulate| u64::from(accumulate.steps));
         let Some(all) = parallel.and_then(|parallel| parallel.global_batch).map(u64::from) else {
             let accumulate = accumulate.unwrap_or(1);
@@ -40,7 +41,7 @@ impl Recipe {
             Some(accumulate) if product(batch, data, accumulate)? == all => {
                 Ok(Sizes { batch, data, accumulate, global_batch: all })
             }
-            _ => Err(disagreement(batch, data, accumulate, all)),
+            _ => Err(disagreement(batch, parallel, accumulate, all)),
         }
     }
 }
@@ -59,9 +60,11 @@ fn product(batch: u64, data: u64, accumulate: u64) -> Result<u64> {
     })
 }
 
-fn disagreement(batch: u64, data: u64, accumulate: Option<u64>, all: u64) -> Diagnostic {
-    let factors = [("batch", Some(batch)), ("parallel.data", Some(data)), ("accumulate", accumulate)];
-    let stated: Vec<_> = factors.into_iter().filter_map(|(key, factor)| Some((key, factor?))).collect();
+fn disagreement(batch: u64, parallel: Option<&Parallel>, accumulate: Option<u64>, all: u64) -> Diagnostic {
+    let degree = |axis: MeshAxis| (axis.key(), parallel.map_or(1, |parallel| parallel.degree(axis).into()));
+    let axes = MeshAxis::that_divide(Divides::Batch).map(degree);
+    let steps = accumulate.map(|steps| ("accumulate".to_owned(), steps));
+    let stated: Vec<(String, u64)> = once(("batch".to_owned(), batch)).chain(axes).chain(steps).collect();
     let product: u128 = stated.iter().map(|(_, factor)| u128::from(*factor)).product();
     let factors: Vec<String> = stated.iter().map(|(key, factor)| format!("`{key}` = {factor}")).collect();
     let (verb, help) = match accumulate {
@@ -76,7 +79,7 @@ fn disagreement(batch: u64, data: u64, accumulate: Option<u64>, all: u64) -> Dia
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Accumulate, ModelChoice, Optimizer, Parallel};
+    use crate::{Accumulate, ModelChoice, Optimizer};
 
     /// `[data, accumulate, global_batch]` of a recipe with batch 4.
     fn sizes(data: u32, accumulate: Option<u32>, global_batch: Option<u32>) -> Result<[u64; 3]> {

@@ -5,7 +5,7 @@ use crate::{flops, inspect};
 use halite_bundle::{Buffer, BufferRole, ModuleEntry, ModuleRole, Port, PortRole, Statistics, model_elements, sha256};
 use halite_hlo::graph::Graph;
 use halite_ir::{FuncResult, Function, Layout, Module, NamedParams, Param, ParamRole, ResultRole, TensorType, aliases};
-use halite_recipe::{MeshAxis, Recipe};
+use halite_recipe::{Recipe, batch_ranks};
 use halite_support::Diagnostic;
 use halite_tensor::{Mesh, Sharding};
 use indexmap::IndexMap;
@@ -136,7 +136,7 @@ pub(super) fn statistics(
 ) -> Result<Statistics, Diagnostic> {
     let size = |stated: Option<usize>| stated.map_or(1, |size| size as u64);
     let tokens = size(recipe.batch) * size(recipe.seq) * recipe.sizes()?.accumulate;
-    let tokens = tokens * mesh.size(MeshAxis::Data.name()) as u64;
+    let tokens = tokens * batch_ranks(mesh) as u64;
     let state = buffers.values().filter(|buffer| !matches!(buffer.role, BufferRole::Batch(_)));
     let bytes = |buffer: &Buffer| (buffer.dtype.size() * buffer.shape.iter().product::<usize>()) as u64;
     let flops = calls.iter().map(|(figures, repeat)| figures.matmul_flops.saturating_mul(*repeat as u64));

@@ -48,9 +48,16 @@ pub(super) struct Packed<'a> {
     resident: u64,
 }
 
+/// A role, with the model as it was built for it and the whole numbers that its inputs hold.
+pub(super) struct BuiltRole<'a, 'b> {
+    pub(super) role: &'a Role,
+    pub(super) built: &'b Module,
+    pub(super) ranges: Ranges,
+}
+
 pub(super) fn pack<'a>(
     module: CompiledModule,
-    (role, built, ranges): (&'a Role, &Module, Ranges),
+    BuiltRole { role, built, ranges }: BuiltRole<'a, '_>,
     (target, recipe): (&dyn Target, &Recipe),
     options: &CompileOptions,
 ) -> Result<Packed<'a>, Diagnostic> {

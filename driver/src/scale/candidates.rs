@@ -1,7 +1,7 @@
 //! The small sizes to try, in order of preference.
 
 use super::Change;
-use halite_recipe::{Recipe, TargetName};
+use halite_recipe::{Divides, MeshAxis, Recipe, TargetName};
 
 /// Largest sizes of a small model, by the names that the built-in models and Hugging Face use for them.
 const LIMITS: [(&str, i64); 4] = [("vocab", 96), ("layers", 2), ("ffn", 112), ("positions", 32)];
@@ -10,10 +10,7 @@ const HIDDEN: i64 = 64;
 const HEADS: i64 = 4;
 /// Largest batch and sequence.
 const STEP: [(&str, i64); 2] = [("batch", 2), ("seq", 32)];
-/// Where a recipe states the degrees of its layout.
-pub(super) const TENSOR: &str = "parallel.tensor";
-pub(super) const DATA: &str = "parallel.data";
-/// Where it states how many steps make an update.
+/// Where a recipe states how many steps make an update.
 pub(super) const STEPS: &str = "accumulate";
 /// The largest of them: two ranks are a group that every target takes, and two steps add up.
 const RANKS: i64 = 2;
@@ -22,26 +19,37 @@ const WIDTHS: [i64; 4] = [16, 8, 4, 2];
 /// The most sizes that are left as they are when the others shrink.
 const KEPT: usize = 2;
 
+/// The axis whose degree a recipe states at a key.
+pub(super) fn axis(key: &str) -> Option<MeshAxis> {
+    MeshAxis::ALL.into_iter().find(|axis| axis.key() == key)
+}
+
 /// What a small model has smaller: the sizes to change, as many at once as the model takes.
 pub(super) fn sizes(size: &dyn Fn(&str) -> Option<i64>, recipe: &Recipe) -> Vec<Change> {
     let given = |key: &str| match key {
         "batch" => recipe.batch.and_then(|size| i64::try_from(size).ok()),
         "seq" => recipe.seq.and_then(|size| i64::try_from(size).ok()),
-        TENSOR => recipe.parallel.as_ref().map(|parallel| parallel.tensor.into()),
         STEPS => recipe.accumulate.map(|accumulate| accumulate.steps.into()),
-        DATA => recipe.parallel.as_ref().map(|parallel| parallel.data.into()),
-        _ => size(key),
+        _ => match axis(key) {
+            Some(axis) => recipe.parallel.as_ref().map(|parallel| parallel.degree(axis).into()),
+            None => size(key),
+        },
     };
     let attention = [("hidden", HIDDEN), ("heads", HEADS)];
     // Two along each axis are four in all, a group that other targets than the CPU may not take.
-    let data = if recipe.target == TargetName::default() { RANKS } else { 1 };
-    let limits = LIMITS.into_iter().chain(attention).chain(STEP).chain([(TENSOR, RANKS), (DATA, data), (STEPS, RANKS)]);
+    let batch = if recipe.target == TargetName::default() { RANKS } else { 1 };
+    let axes = [(Divides::Weights, RANKS), (Divides::Batch, batch)];
+    let axes =
+        axes.into_iter().flat_map(|(what, limit)| MeshAxis::that_divide(what).map(move |axis| (axis.key(), limit)));
+    let sizes = LIMITS.into_iter().chain(attention).chain(STEP).map(|(key, limit)| (key.to_owned(), limit));
+    let limits = sizes.chain(axes).chain([(STEPS.to_owned(), RANKS)]);
     // A vocabulary that ranks do not divide stays one.
-    let uneven =
-        |key: &str, old: i64| key == "vocab" && given(TENSOR).is_some_and(|ranks| ranks > 0 && old % ranks != 0);
-    let above = |(key, limit): (&str, i64)| {
-        let old = given(key).filter(|&old| old > limit)?;
-        Some((key.to_owned(), old, limit - i64::from(uneven(key, old))))
+    let sharers: i64 = MeshAxis::that_divide(Divides::Weights).filter_map(|axis| given(&axis.key())).product();
+    let uneven = |key: &str, old: i64| key == "vocab" && sharers > 0 && old % sharers != 0;
+    let above = |(key, limit): (String, i64)| {
+        let old = given(&key).filter(|&old| old > limit)?;
+        let new = limit - i64::from(uneven(&key, old));
+        Some((key, old, new))
     };
     limits.filter_map(above).collect()
 }
@@ -67,7 +75,7 @@ pub(super) fn candidates<'a>(
 
 /// Whether a size is that of a step and not one of the model.
 fn is_of_step(key: &str) -> bool {
-    key == TENSOR || STEP.iter().any(|(own, _)| *own == key)
+    axis(key).is_some_and(|axis| axis.divides() == Divides::Weights) || STEP.iter().any(|(own, _)| *own == key)
 }
 
 /// The changes without `count` of them, for each way to choose these.

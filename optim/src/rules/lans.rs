@@ -2,9 +2,7 @@
 
 use super::moments::{Moments, correction};
 use super::norm::{norm, ratio, reference, reference_ratio};
-use crate::rule::{
-    BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, average, scaled, spread,
-};
+use crate::rule::{BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, average, scaled, spread};
 use halite_ir::{Builder, Value, Values};
 use halite_recipe::{Rule, Section};
 use halite_support::{Diagnostic, Result};

@@ -3,9 +3,7 @@
 use super::moments::correction;
 use super::norm::{norm, reference};
 use crate::kinds::M;
-use crate::rule::{
-    BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, average, scaled, spread,
-};
+use crate::rule::{BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, average, scaled, spread};
 use halite_ir::{Builder, Value, Values};
 use halite_recipe::schema::Kind as Takes;
 use halite_recipe::{Rule, Section, table};

@@ -17,7 +17,7 @@ use crate::transform::annotate_rounding::AnnotateRounding;
 use crate::transform::expand_composites::expand_all;
 use fact::{Atoms, Fact, Place};
 use halite_ir::{FuncId, Function, InferCx, Module, ParamRole};
-use halite_recipe::{Recipe, RoundingMode, SrBy, SrSites};
+use halite_recipe::{Divides, Recipe, RoundingMode, SrBy, SrSites};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Mesh, Sharding};
 use known::Functions;
@@ -25,7 +25,7 @@ use make::make;
 use plan::{Given, Key, Plan, Plans};
 use reshard::Reshard;
 use rustc_hash::FxHashMap;
-use seeds::{Seeds, Uneven};
+use seeds::{Seeds, Uneven, atoms_that_divide};
 use std::rc::Rc;
 
 /// The name of the pass.
@@ -139,7 +139,11 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
             mesh,
             functions: &functions,
             reduce: recipe.precision.reduce,
-            along_sequence: if parallel.sequence { mesh.atoms_of(seeds::TENSOR).collect() } else { Atoms::new() },
+            along_sequence: if parallel.sequence {
+                atoms_that_divide(mesh, Divides::Weights).collect()
+            } else {
+                Atoms::new()
+            },
             state: replaced.collect(),
         };
         let key = Key { function: id, params: facts(entry, &at), wishes: Vec::new() };
@@ -185,7 +189,7 @@ fn adopt(seeds: &Seeds<'_>, entry: &Function, plan: &Rc<Plan>, weights: &mut [Sh
         if let (ParamRole::Weight(_), Some(wanted), true) =
             (&param.role, wanted, weight.is_replicated() && !seeds.is_placed(param))
         {
-            *weight = seeds.mesh.atoms_of(seeds::DATA).fold(wanted.clone(), Sharding::without);
+            *weight = atoms_that_divide(seeds.mesh, Divides::Batch).fold(wanted.clone(), Sharding::without);
             moved |= !weight.is_replicated();
         }
     }

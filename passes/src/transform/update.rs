@@ -16,11 +16,11 @@ use crate::transform::trained::{
 use halite_ir::{
     Builder, FuncResult, GRAD_NORM, LocKind, METRICS, Module, ParamRole, Phase, ResultRole, StepPart, Value, Values,
 };
+use halite_optim::{BoundRule, Kind, Terms, Time, Weight, average, scaled};
 use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
 use originals::step_each;
 use plan::Plan;
-use halite_optim::{BoundRule, Kind, Time, Weight};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 use write::Replacements;
@@ -199,9 +199,17 @@ struct Sets<'a> {
     rate: Value,
 }
 
+/// How the weights of a group are updated: its rule, what that is given, and what it computes once for all of them.
+#[derive(Clone, Copy)]
+struct Arithmetic<'a> {
+    rule: &'a dyn BoundRule,
+    terms: &'a Terms,
+    shared: &'a Values,
+}
+
 impl Sets<'_> {
     fn update(&self, b: &mut Builder<'_>, sets: &[Set]) -> Result<Replacements> {
-        let mut shared: FxHashMap<(&Option<Name>, Value), (rule::Terms, Values)> = FxHashMap::default();
+        let mut shared: FxHashMap<(&Option<Name>, Value), (Terms, Values)> = FxHashMap::default();
         let mut all = Replacements::new(&self.plan.kinds);
         let joined = sets.iter().map(|set| self.join(b, set)).collect::<Result<Vec<_>>>()?;
         for (set, joined) in sets.iter().zip(joined) {
@@ -211,12 +219,13 @@ impl Sets<'_> {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
                     let rate = group.rate(b, self.rate)?;
-                    let terms = rule::Terms { dtype: self.dtype, rate, factor, time: self.time };
+                    let terms = Terms { dtype: self.dtype, rate, factor, time: self.time };
                     new.insert((terms, group.rule.shared(b, &terms)?))
                 }
             };
             let outer = enter(b, set);
-            self.update_set(b, (&*group.rule, terms, values), set, joined, &mut all)?;
+            let arithmetic = Arithmetic { rule: &*group.rule, terms, shared: values };
+            self.update_set(b, arithmetic, set, joined, &mut all)?;
             b.set_loc(outer);
         }
         Ok(all)
@@ -242,7 +251,7 @@ impl Sets<'_> {
     fn update_set(
         &self,
         b: &mut Builder<'_>,
-        (rule, terms, shared): (&dyn BoundRule, &rule::Terms, &Values),
+        Arithmetic { rule, terms, shared }: Arithmetic<'_>,
         set: &Set,
         joined: Joined,
         all: &mut Replacements,
@@ -261,7 +270,7 @@ impl Sets<'_> {
         let mut minus = step.minus;
         if rule.decouples_decay() && set[0].decay != 0.0 {
             let rate = b.multiply_scalar(terms.rate, set[0].decay)?;
-            let decay = rule::scaled(b, old, rate)?;
+            let decay = scaled(b, old, rate)?;
             minus = b.add(minus, decay)?;
         }
         let new = b.subtract(old, minus)?;
@@ -270,7 +279,7 @@ impl Sets<'_> {
         }
         if let (Some(ema), Some(decay)) = (joined.ema, self.plan.ema) {
             let new = b.convert(new, b.dtype(ema))?;
-            let average = rule::average(b, ema, new, decay)?;
+            let average = average(b, ema, new, decay)?;
             all.put(b, Some(EMA), set, b.dtype(ema), average)?;
         }
         all.put(b, None, set, b.dtype(joined.value), new)

@@ -26,7 +26,6 @@ mod storage;
 
 pub use backend::{Backend, Order};
 pub use cost::InstructionCosts;
-pub use provenance::{Basis, Provenance};
 use graph::{Class, Graph, is_kept};
 use halite_bundle::estimate::{Estimate, MemoryByKind, MemoryEstimate, MemoryKind};
 use halite_hlo::graph::{Budget, Graph as Hlo};
@@ -34,6 +33,7 @@ use halite_hlo::proto::HloModuleProto;
 use halite_support::{Diagnostic, Result, codes};
 use kind::Kinds;
 use liveness::{Change, Liveness};
+pub use provenance::{Basis, Provenance};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use storage::{StepId, Steps};
@@ -85,7 +85,7 @@ pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
     }
     let kinds = Kinds::new(&graph, &steps, &order, &liveness, question.arguments);
     let (resident, mut memory) = resident(&graph, &aliases, &kinds);
-    let timeline = timeline(&graph, &steps, &liveness, &kinds, (resident, &callees));
+    let timeline = timeline(&graph, &steps, &liveness, &kinds, Held { resident, callees: &callees });
     let temporaries = |live: &MemoryByKind| live.total().saturating_sub(resident.total());
     memory.peak = resident;
     for live in &timeline {
@@ -174,13 +174,19 @@ fn resident(graph: &Graph<'_>, aliases: &Aliases, kinds: &Kinds<'_>) -> (MemoryB
     (resident, memory)
 }
 
+/// What is live besides the results of steps: what stays, and by computation what a call of it takes.
+struct Held<'a> {
+    resident: MemoryByKind,
+    callees: &'a FxHashMap<u32, u64>,
+}
+
 /// What is live while each step runs.
 fn timeline(
     graph: &Graph<'_>,
     steps: &Steps,
     liveness: &Liveness<'_>,
     kinds: &Kinds<'_>,
-    (resident, callees): (MemoryByKind, &FxHashMap<u32, u64>),
+    Held { resident, callees }: Held<'_>,
 ) -> Vec<MemoryByKind> {
     let mut live = resident;
     let mut timeline = Vec::with_capacity(steps.steps.len());

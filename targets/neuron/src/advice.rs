@@ -5,7 +5,7 @@ use crate::tables::{CoreGroups, Hardware};
 use crate::{Generation, Tables};
 use halite_bundle::estimate::{Estimate, Fit, FitVerdict, MemoryByKind};
 use halite_bundle::{Buffer, Manifest, ModuleRole};
-use halite_recipe::{MeshAxis, Recipe};
+use halite_recipe::{MeshAxis, Recipe, batch_ranks};
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, codes};
 use halite_target::PolicyNeed;
@@ -107,7 +107,7 @@ impl Advice<'_> {
         let mesh = &self.manifest.mesh;
         let data = match mesh.num_ranks() {
             1 => 2,
-            _ => mesh.size(MeshAxis::Data.name()) as u64,
+            _ => batch_ranks(mesh) as u64,
         };
         // What stays beside a step of an update is state of the optimizer, too.
         let beside = if self.name == ModuleRole::EVAL.name() { 0 } else { memory.peak.resident };

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
+mod calls;
 mod cycles;
 mod files;
+mod functions;
 mod goldens;
 mod imports;
 mod names;
@@ -22,6 +24,14 @@ fn root() -> &'static Path {
 fn read(path: impl AsRef<Path>) -> String {
     let path = root().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The text of a file without its unit tests, which end it; `None` where all of it is a test.
+fn production(path: &str) -> Option<String> {
+    let is_test = !path.contains("/src/") || path.ends_with("tests.rs") || path.contains("/tests/");
+    let is_test = is_test && !path.starts_with("tests/kit/src/");
+    let test = "\n#[cfg(test)]\nmod tests {";
+    (!is_test).then(|| read(path).split(test).next().unwrap_or_default().to_owned())
 }
 
 /// The files below a folder with this extension, sorted; build folders are left out.

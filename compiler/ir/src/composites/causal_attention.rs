@@ -179,12 +179,7 @@ struct Forward {
     probabilities: Value,
 }
 
-fn forward(
-    b: &mut Builder<'_>,
-    attrs: &Attrs,
-    (q, k, v): (Value, Value, Value),
-    segments: Option<Value>,
-) -> Result<Forward> {
+fn forward(b: &mut Builder<'_>, attrs: &Attrs, [q, k, v]: [Value; 3], segments: Option<Value>) -> Result<Forward> {
     let sizes = Sizes::of(b, attrs, q, k)?;
     let scale = match attrs.get(&SCALE)? {
         0.0 => 1.0 / (sizes.dim as f64).sqrt(),
@@ -218,7 +213,7 @@ impl CompositeDef for CausalAttention {
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let dtype = attrs.result_dtype(0).unwrap_or(b.dtype(args[0]));
         let Forward { sizes, v, probabilities, .. } =
-            forward(b, attrs, (args[0], args[1], args[2]), args.get(3).copied())?;
+            forward(b, attrs, [args[0], args[1], args[2]], args.get(3).copied())?;
         let wide = matmul(b, probabilities, v, (2, 1))?;
         let y = b.convert(wide, dtype)?;
         Ok(smallvec![sizes.to_heads(b, y, sizes.group)?])
@@ -293,7 +288,7 @@ impl CompositeDef for CausalAttentionGrad {
         let (y, ct) = (args[3], args[4]);
         let dtype = b.dtype(y);
         let Forward { sizes, scale, q, k, v, probabilities } =
-            forward(b, attrs, (args[0], args[1], args[2]), args.get(5).copied())?;
+            forward(b, attrs, [args[0], args[1], args[2]], args.get(5).copied())?;
         let (y, ct) = (sizes.to_matrices(b, y)?, sizes.to_matrices(b, ct)?);
         let row_sums = row_sums(b, y, ct)?;
         let v_ct = matmul(b, probabilities, ct, (1, 1))?;

@@ -1,6 +1,6 @@
 //! A layout that is one: axes that there are, and no name twice.
 
-use crate::{Parallel, Places, Recipe};
+use crate::{Divides, MeshAxis, Places, Recipe};
 use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ fn twice(names: &[String]) -> Option<Diagnostic> {
 
 /// An axis that there is not, or that is to shard two dimensions of one parameter.
 fn axis(pattern: &str, axes: &[String]) -> Option<Diagnostic> {
-    let known = Parallel::SHARDING;
+    let known: Vec<&str> = MeshAxis::that_divide(Divides::Weights).map(MeshAxis::name).collect();
     let is_wrong = |&at: &usize| {
         let axis = &axes[at];
         !axis.is_empty() && (!known.contains(&axis.as_str()) || axes[..at].contains(axis))
@@ -54,7 +54,7 @@ fn axis(pattern: &str, axes: &[String]) -> Option<Diagnostic> {
         false => (
             codes::RECIPE_RANGE,
             format!("weights are not sharded over an axis `{axis}`"),
-            nearest(axis, known).map_or_else(
+            nearest(axis, known.iter().copied()).map_or_else(
                 || format!("write {}, or `\"\"` for a dimension that each rank holds whole", list(&known)),
                 |near| format!("did you mean `{near}`?"),
             ),

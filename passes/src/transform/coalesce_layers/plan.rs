@@ -12,7 +12,7 @@ use crate::framework::pattern::matches_pattern;
 use crate::framework::remark::Remark;
 use halite_ir::paths::nested;
 use halite_ir::{Def, FuncId, Function, Module, Param, ParamRole, TensorType, Value, WeightInfo};
-use halite_recipe::Precision;
+use halite_recipe::{Divides, Precision};
 use halite_support::{Name, Names, Result};
 use halite_tensor::{DType, Packing, Part};
 use indexmap::IndexMap;
@@ -59,7 +59,9 @@ type Parts = Vec<(usize, bool, usize)>;
 /// None but bugs.
 pub(super) fn plans(module: &Module, cx: &PassCx<'_>) -> Result<Vec<Plan>> {
     let Some(entry) = module.entry() else { return Ok(Vec::new()) };
-    let ranks = cx.recipe.and_then(|recipe| recipe.parallel.as_ref()).map_or(1, |parallel| parallel.tensor as usize);
+    let parallel = cx.recipe.and_then(|recipe| recipe.parallel.as_ref());
+    let ranks = parallel.map_or(1, |parallel| parallel.ranks_that_divide(Divides::Weights));
+    let ranks = usize::try_from(ranks).unwrap_or(usize::MAX);
     // On a mesh ranks that read the same rows hold the same shard.
     let mesh = cx.recipe.map(|recipe| recipe.ranks(cx.target.ranks.is_some())).transpose()?;
     let copies = mesh.is_none_or(|mesh| mesh.num_ranks() == 1);

@@ -7,7 +7,7 @@ use crate::framework::pass::PassCx;
 use crate::framework::pattern::matches_pattern;
 use crate::framework::remark::Remark;
 use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole, Registry, WeightInfo};
-use halite_recipe::Parallel;
+use halite_recipe::{Divides, Parallel};
 use halite_support::{Name, Names, Result};
 use halite_tensor::{Packing, Part};
 use smallvec::{SmallVec, smallvec};
@@ -59,7 +59,7 @@ pub(super) fn plan(module: &Module, registry: &Registry, parallel: &Parallel) ->
 fn uneven(entry: &Function, parallel: &Parallel, names: &mut Names, (at, param): (usize, &Param)) -> Option<Padded> {
     let ParamRole::Weight(WeightInfo { packing: None, dims: Some(dims), .. }) = &param.role else { return None };
     let shape = entry.ty(param.value).shape();
-    let ranks = parallel.tensor as usize;
+    let ranks = usize::try_from(parallel.ranks_that_divide(Divides::Weights)).ok()?;
     let dim = dims
         .iter()
         .position(|factors| matches!(&factors[..], [factor] if parallel.shard.names(factor.name.as_deref())))?;

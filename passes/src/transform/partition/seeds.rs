@@ -3,15 +3,16 @@
 use super::fact::{Atoms, Place, block};
 use crate::framework::pattern::matches_pattern;
 use halite_ir::{DimName, Function, Param, ParamRole, SizeFactor, WeightInfo};
-use halite_recipe::Parallel;
+use halite_recipe::{Divides, MeshAxis, Parallel};
 use halite_support::{Name, Result};
 use halite_tensor::{AtomId, Digit, Mesh, Sharding};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// The names of the axes of a mesh.
-pub(super) const DATA: &str = "data";
-pub(super) const TENSOR: &str = "tensor";
+/// The atoms of the axes whose ranks divide this.
+pub(super) fn atoms_that_divide(mesh: &Mesh, what: Divides) -> impl Iterator<Item = AtomId> {
+    MeshAxis::that_divide(what).flat_map(|axis| mesh.atoms_of(axis.name()))
+}
 
 /// Sizes by the names that the model has for them, and in how many parts ranks hold them.
 pub(super) type Uneven = IndexMap<Name, (usize, usize), FxBuildHasher>;
@@ -29,7 +30,7 @@ pub(super) struct Seeds<'a> {
 /// The atoms of `tensor` in the order in which dimensions take them. Where fewer ranks can share something than there are, such as key heads, it
 /// lies on ranks that follow one another, so that copies of it are as far apart as can be: on Trainium 1, [0, 8, 16, 24] work together.
 pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> Atoms {
-    let atoms: Atoms = mesh.atoms_of(TENSOR).collect();
+    let atoms: Atoms = atoms_that_divide(mesh, Divides::Weights).collect();
     let sizes = entry.params.iter().flat_map(|param| match &param.role {
         ParamRole::Weight(info) => info.dims.as_deref().unwrap_or_default(),
         _ => &[],
@@ -79,7 +80,8 @@ impl Seeds<'_> {
     /// # Errors
     /// As [`of`](Self::of).
     pub(super) fn uneven(&self, entry: &Function) -> Result<Uneven> {
-        let ranks: usize = self.mesh.atoms_of(TENSOR).map(|atom| self.mesh.atoms()[atom].size).product();
+        let ranks: usize =
+            atoms_that_divide(self.mesh, Divides::Weights).map(|atom| self.mesh.atoms()[atom].size).product();
         let mut uneven = Uneven::default();
         for param in entry.params.iter().filter(|param| !self.is_placed(param)) {
             let ParamRole::Weight(WeightInfo { dims: Some(dims), .. }) = &param.role else { continue };
@@ -104,7 +106,7 @@ impl Seeds<'_> {
         });
         let Some(mut left) = micro_batch.filter(|_| !shape.is_empty()) else { return none };
         let mut sharding = none;
-        for atom in self.mesh.atoms_of(DATA) {
+        for atom in atoms_that_divide(self.mesh, Divides::Batch) {
             let size = self.mesh.atoms()[atom].size;
             if !left.is_multiple_of(size) {
                 break;
@@ -131,9 +133,9 @@ impl Seeds<'_> {
     /// other positions of them.
     fn terms(&self, weight: &Sharding) -> Atoms {
         let positions = self.parallel.sequence && !weight.0.is_empty();
-        let tensor = self.mesh.atoms_of(TENSOR).filter(|_| positions);
-        let mut atoms: Atoms =
-            self.mesh.atoms_of(DATA).chain(tensor).filter(|&atom| weight.find(atom).is_none()).collect();
+        let tensor = atoms_that_divide(self.mesh, Divides::Weights).filter(|_| positions);
+        let all = atoms_that_divide(self.mesh, Divides::Batch).chain(tensor);
+        let mut atoms: Atoms = all.filter(|&atom| weight.find(atom).is_none()).collect();
         atoms.sort_unstable();
         atoms
     }
@@ -178,7 +180,7 @@ fn spread(mesh: &Mesh, none: Sharding, shape: &[usize], dim: usize, atoms: impl 
 /// What lies so, and along `data` too.
 fn along_data(mesh: &Mesh, weight: &Sharding, shape: &[usize]) -> Sharding {
     let mut sharding = weight.clone();
-    for atom in mesh.atoms_of(DATA) {
+    for atom in atoms_that_divide(mesh, Divides::Batch) {
         let free = (0..shape.len()).filter(|&dim| sharding.0[dim].is_empty());
         let dims: Vec<usize> = free.chain((0..shape.len()).filter(|&dim| !sharding.0[dim].is_empty())).collect();
         let digit = dims.into_iter().find_map(|dim| Some((dim, block(mesh, &sharding, shape[dim], dim, atom)?)));

@@ -1,8 +1,8 @@
 //! Rules that look at a tensor as a whole, on a weight that stores several.
 
-use halite_optim::{Step, Weight};
 use crate::transform::packed::{pack, unpack};
 use halite_ir::{Builder, Value, Values};
+use halite_optim::{Step, Weight};
 use halite_support::{Diagnostic, Result};
 use halite_tensor::Packing;
 

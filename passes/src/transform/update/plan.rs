@@ -1,11 +1,11 @@
 //! How the weights of each group are updated.
 
 use super::PASS;
-use halite_optim::{BoundRule, Kind};
-use halite_optim::UpdateRules;
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{Trained, group_of};
 use halite_ir::{Builder, Value};
+use halite_optim::UpdateRules;
+use halite_optim::{BoundRule, Kind};
 use halite_recipe::{Group, Optimizer, Rule};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::Shape;

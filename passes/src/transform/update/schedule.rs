@@ -1,9 +1,9 @@
 //! The learning rate of one update.
 
-use halite_optim::Time;
-use halite_optim::BoundShape;
 use halite_ir::ops::Direction;
 use halite_ir::{Builder, Value};
+use halite_optim::BoundShape;
+use halite_optim::Time;
 use halite_support::Result;
 
 /// The learning rate of update `time`, a float scalar: `peak * k / warmup` up to update `warmup`, then what the shape says.

@@ -1,8 +1,8 @@
 //! What replaces the state.
 
-use halite_optim::Kind;
 use crate::transform::trained::Set;
 use halite_ir::{Builder, Value};
+use halite_optim::Kind;
 use halite_support::{Name, Result};
 use halite_tensor::{DType, StateSpec};
 

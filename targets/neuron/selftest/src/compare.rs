@@ -23,7 +23,7 @@ pub(crate) fn mismatch(case: &Case, probe: &Probe, found: &[Vec<Vec<HostTensor>>
         for output in probe.outputs.clone() {
             let (Some(found), Some(expected)) = (found.get(output), expected.get(output)) else { continue };
             let Some(apart) = apart(found, expected, (&probe.within, run)) else { continue };
-            let input = input(case, probe, (run, rank, apart.at));
+            let input = input(case, probe, [run, rank, apart.at]);
             // The shortest input is the smallest case: a scalar says more than a matrix.
             let size = expected.len();
             if least.as_ref().is_none_or(|(known, _)| size < *known) {
@@ -89,7 +89,7 @@ fn element(tensor: &HostTensor, at: usize) -> String {
 }
 
 /// What went into an element: of operands of its size the element at its place, of small ones all elements.
-fn input(case: &Case, probe: &Probe, (run, rank, at): (usize, usize, usize)) -> String {
+fn input(case: &Case, probe: &Probe, [run, rank, at]: [usize; 3]) -> String {
     let inputs = case.runs.get(run).and_then(|ranks| ranks.get(rank)).map_or(&[][..], Vec::as_slice);
     let outputs = case.expected.get(run).and_then(|ranks| ranks.get(rank)).map_or(&[][..], Vec::as_slice);
     let size = probe.outputs.clone().filter_map(|output| outputs.get(output)).map(HostTensor::len).max();

@@ -30,9 +30,23 @@ fn crates() -> Vec<String> {
         let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
         names.map(|name| format!("{folder}/{name}")).collect::<Vec<_>>()
     };
-    let alone =
-        ["cli", "models", "page", "passes", "reference", "runtime", "runtime/xla-rs", "train"].map(str::to_owned);
-    let mut all: Vec<String> = ["compiler", "targets"].into_iter().flat_map(below).chain(alone).collect();
+    let alone = [
+        "cli",
+        "data",
+        "driver",
+        "models",
+        "optim",
+        "page",
+        "passes",
+        "reference",
+        "runtime",
+        "runtime/xla-rs",
+        "targets/neuron/selftest",
+        "train",
+        "verify",
+    ];
+    let mut all: Vec<String> =
+        ["compiler", "targets"].into_iter().flat_map(below).chain(alone.map(str::to_owned)).collect();
     all.retain(|folder| root().join(folder).join("src/lib.rs").exists());
     all.sort();
     all

@@ -48,10 +48,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "stablehlo",
         ],
     ),
-    (
-        "halite-verify",
-        &["support", "tensor", "recipe", "ir", "bundle", "passes", "runtime", "stablehlo", "driver"],
-    ),
+    ("halite-verify", &["support", "tensor", "recipe", "ir", "bundle", "passes", "runtime", "stablehlo", "driver"]),
     ("halite-reference", &["support", "tensor", "recipe", "hlo", "ir", "lang", "models", "passes", "driver"]),
     (
         "halite-selftest",
@@ -75,7 +72,10 @@ const TABLE: &[(&str, &[&str])] = &[
         "halite-test-kit",
         &["support", "tensor", "recipe", "hlo", "stablehlo", "ir", "analysis", "bundle", "passes", "runtime", "driver"],
     ),
-    ("halite-python", &["tensor", "neuron", "page", "report", "runtime", "stablehlo", "data", "train", "verify", "driver"]),
+    (
+        "halite-python",
+        &["tensor", "neuron", "page", "report", "runtime", "stablehlo", "data", "train", "verify", "driver"],
+    ),
     ("halite-page", &["support", "recipe", "ir", "bundle", "target", "train"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];

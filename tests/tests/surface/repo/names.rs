@@ -3,8 +3,7 @@
 use crate::repo::{files_below, root};
 
 /// Where programs are made and analysed.
-const CODE: [&str; 6] =
-    ["compiler/ir", "driver", "compiler/lift", "compiler/lang", "passes", "targets/interface"];
+const CODE: [&str; 6] = ["compiler/ir", "driver", "compiler/lift", "compiler/lang", "passes", "targets/interface"];
 
 /// What looks into a text.
 const LOOKS: [&str; 9] = [
