@@ -355,7 +355,7 @@ impl Session {
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
-        let (remarks, causality, warnings) = (findings.remarks(), findings.causality(), findings.warnings());
+        let (remarks, causality, warnings) = (findings.remarks(), findings.report(), findings.warnings());
         Ok(PreparedModule { module, reports, remarks, causality, warnings, dumps: dumper.into_files() })
     }
 }

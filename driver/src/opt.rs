@@ -2,8 +2,9 @@
 
 use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
+use halite_analysis::ReplicaFinding;
 use halite_ir::{Module, VerifyErrors, text, verify};
-use halite_passes::{Findings, MadeBy, PassCx, PassReport, PipelineSpec, Remark, Runner, RunnerOptions};
+use halite_passes::{Audit, Findings, MadeBy, PassCx, PassReport, PipelineSpec, Remark, Runner, RunnerOptions};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use indexmap::IndexMap;
@@ -73,8 +74,8 @@ impl Session {
         let reports = runner.reports().to_vec();
         let remarks = findings.remarks();
         let mut warnings = Diagnostics::from(findings.warnings());
-        warnings.extend(findings.unproven_replicas().map(|finding| finding.not_followed()));
-        warnings.extend(findings.into_audit().diagnostics());
+        warnings.extend(findings.report::<ReplicaFinding>().map(|finding| finding.not_followed()));
+        warnings.extend(findings.report::<Audit>().unwrap_or_default().diagnostics());
         Ok(Optimized { module, warnings, reports, remarks, dumps: dumper.into_files() })
     }
 }

@@ -25,7 +25,7 @@ pub enum Replicas {
 impl Replicas {
     /// What is known of a module that passes have made.
     pub(super) fn of(module: &Module, findings: &Findings) -> Self {
-        match findings.unproven_replicas() {
+        match findings.report() {
             Some(finding) => Self::NotFollowed(finding),
             None if module.layout.is_some() => Self::Proven,
             None => Self::OneRank,
@@ -66,7 +66,7 @@ impl Session {
         source: &Source,
         options: &CompileOptions,
     ) -> Result<(), Diagnostic> {
-        let Some(finding) = findings.unproven_replicas() else { return Ok(()) };
+        let Some(finding) = findings.report::<ReplicaFinding>() else { return Ok(()) };
         // A model that cannot be made small is one of which nothing is shown.
         match self.replica_witness(source, role, options) {
             Ok(Some(witness)) => Err(finding.wrong(&witness).into_bug("`check-replicas`")),

@@ -5,6 +5,7 @@ use super::{CompileOptions, CompiledModule, PreparedModule, findings, for_role};
 use crate::dump::Dumper;
 use crate::roles::Role;
 use crate::session::Session;
+use halite_analysis::CausalityReport;
 use halite_bundle::ModuleRole;
 use halite_hlo::CheckedHlo;
 use halite_ir::{KernelForm, Module, Phase, lower, lower_decompositions};
@@ -26,8 +27,8 @@ impl<'a> Unfinished<'a> {
     /// The same for another recipe, of which nothing is dumped or remarked.
     pub(super) fn again(&self) -> Self {
         let findings = Findings::default();
-        if let Some(report) = self.findings.causality() {
-            findings.add_causality(report);
+        if let Some(report) = self.findings.report::<CausalityReport>() {
+            findings.keep(report);
         }
         Self {
             role: self.role,
@@ -52,7 +53,7 @@ impl Session {
         let (pipeline, left) = pipeline.split_before(Milestone::Recompute);
         let findings = findings(options);
         if let Some(report) = &prepared.causality {
-            findings.add_causality(report.clone());
+            findings.keep(report.clone());
         }
         let mut module = for_role(&prepared.module, role);
         let mut dumper = Dumper::new(role.name.name(), options.dumps.as_ref());
@@ -114,7 +115,7 @@ impl Session {
             decompositions,
             reports,
             remarks,
-            audit: findings.into_audit(),
+            audit: findings.report().unwrap_or_default(),
             replicas,
             warnings,
             check,

@@ -1,6 +1,7 @@
 //! `check-causality`.
 
 use crate::framework::example::golden;
+use crate::framework::findings::Findings;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_analysis::{CausalityReport, Finding, Trial, Verdict, causality, of_loss, of_output};
 use halite_ir::{Module, Param, ParamRole, Phase};
@@ -29,9 +30,10 @@ impl Pass for CheckCausality {
             return Ok(Changed::No);
         }
         let report = judged(causality(module, cx.registry)?, module, cx);
-        let earlier = cx.findings.and_then(|findings| findings.causality());
-        if let Some(findings) = cx.findings {
-            findings.add_causality(report.clone());
+        let earlier = cx.findings.and_then(Findings::report::<CausalityReport>);
+        // The first of a run that says something. Given before a run, it says what was proven of the module that the run starts from.
+        if let Some(findings) = cx.findings.filter(|_| earlier.as_ref().is_none_or(CausalityReport::is_empty)) {
+            findings.keep(report.clone());
         }
         let was_proven = earlier.is_some_and(|earlier| matches!(earlier.outputs, Verdict::Proven(_)));
         match report.diagnostics().into_iter().find(|finding| finding.severity() >= Severity::Error) {
@@ -98,7 +100,6 @@ const NOT_TRIED: &str = "seems to read them; the model is too large to be tried 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::framework::findings::Findings;
     use halite_ir::Registry;
     use halite_support::{FileId, Severity};
 

@@ -2,7 +2,7 @@
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, MadeBy, Milestone, Pass, PassCx, PassInfo, Relation};
-use halite_analysis::{Moves, replicas, unlike_ranks};
+use halite_analysis::{Moves, ReplicaFinding, replicas, unlike_ranks};
 use halite_ir::{Module, Phase};
 use halite_support::{Result, check_cancelled};
 
@@ -28,14 +28,18 @@ impl Pass for CheckReplicas {
         let findings = replicas(module, Moves::Written);
         check_cancelled()?;
         let Some(finding) = findings.first() else { return Ok(Changed::No) };
-        match (unlike_ranks(module, cx.registry, &findings), cx.findings) {
-            (Some(witness), _) if cx.made_by == MadeBy::Compiler => {
-                return Err(finding.wrong(&witness).into_bug("`check-replicas`"));
+        match unlike_ranks(module, cx.registry, &findings) {
+            Some(witness) if cx.made_by == MadeBy::Compiler => {
+                Err(finding.wrong(&witness).into_bug("`check-replicas`"))
             }
-            (Some(witness), _) => return Err(finding.wrong(&witness)),
-            (None, Some(findings)) => findings.add_unproven_replicas(finding.clone()),
-            (None, None) => {}
+            Some(witness) => Err(finding.wrong(&witness)),
+            None => {
+                // The first of a run.
+                if let Some(kept) = cx.findings.filter(|kept| kept.report::<ReplicaFinding>().is_none()) {
+                    kept.keep(finding.clone());
+                }
+                Ok(Changed::No)
+            }
         }
-        Ok(Changed::No)
     }
 }

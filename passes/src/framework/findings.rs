@@ -1,20 +1,17 @@
 //! What passes find without stopping.
 
-use crate::analysis::audit::result::Audit;
 use crate::framework::remark::Remark;
-use halite_analysis::CausalityReport;
-use halite_analysis::ReplicaFinding;
-use halite_support::{Diagnostic, Result};
+use halite_support::Diagnostic;
+use rustc_hash::FxHashMap;
+use std::any::{Any, TypeId};
 use std::cell::RefCell;
 
-/// Where the passes of one run of a pipeline leave what they find without stopping.
+/// Where the passes of one run of a pipeline leave what they find without stopping: reports, one of each type, remarks and warnings.
 #[derive(Debug, Default)]
 pub struct Findings {
-    audit: RefCell<Option<Audit>>,
-    causality: RefCell<Option<CausalityReport>>,
+    reports: RefCell<FxHashMap<TypeId, Box<dyn Any + Send>>>,
     remarks: Option<RefCell<Vec<Remark>>>,
     warnings: RefCell<Vec<Diagnostic>>,
-    unproven_replicas: RefCell<Option<ReplicaFinding>>,
 }
 
 impl Findings {
@@ -23,37 +20,27 @@ impl Findings {
         Self { remarks: Some(RefCell::default()), ..Self::default() }
     }
 
-    /// Keeps the first audit of a run. Later ones may find less, because later modules show less, but not more; except for sums over ranks,
-    /// which nobody has made before, in the type that the recipe states for them.
+    /// The report of a type, where a pass has left one.
     ///
-    /// # Errors
-    /// The first finding that the first audit did not have.
-    pub(crate) fn add(&self, audit: Audit) -> Result<()> {
-        let mut first = self.audit.borrow_mut();
-        match first.as_ref().and_then(|first| audit.beyond(first)) {
-            Some(new) => Err(new.clone()),
-            None => {
-                match first.as_mut() {
-                    Some(first) => first.add_stated_reduces(audit),
-                    None => *first = Some(audit),
-                }
-                Ok(())
-            }
-        }
+    /// ```
+    /// use halite_passes::Findings;
+    ///
+    /// /// What a pass of yours counts.
+    /// #[derive(Clone, PartialEq, Debug)]
+    /// struct Products(usize);
+    ///
+    /// let findings = Findings::default();
+    /// assert_eq!(findings.report::<Products>(), None);
+    /// findings.keep(Products(2));
+    /// assert_eq!(findings.report(), Some(Products(2)));
+    /// ```
+    pub fn report<T: Clone + 'static>(&self) -> Option<T> {
+        self.reports.borrow().get(&TypeId::of::<T>())?.downcast_ref().cloned()
     }
 
-    /// Keeps the first report on causality that says something. Given before a run, it tells `check-causality` what was proven of
-    /// the module that the run starts from.
-    pub fn add_causality(&self, report: CausalityReport) {
-        let mut first = self.causality.borrow_mut();
-        if first.as_ref().is_none_or(CausalityReport::is_empty) {
-            *first = Some(report);
-        }
-    }
-
-    /// The report on causality; `None` where none was asked for.
-    pub fn causality(&self) -> Option<CausalityReport> {
-        self.causality.borrow().clone()
+    /// Keeps a report, in the place of an earlier one of its type.
+    pub fn keep<T: Send + 'static>(&self, report: T) {
+        self.reports.borrow_mut().insert(TypeId::of::<T>(), Box::new(report));
     }
 
     /// Whether remarks are kept.
@@ -73,28 +60,13 @@ impl Findings {
         self.remarks.as_ref().map(|remarks| remarks.borrow().clone()).unwrap_or_default()
     }
 
-    /// Keeps what is not proven of how values lie on ranks.
-    pub(crate) fn add_unproven_replicas(&self, unproven: ReplicaFinding) {
-        self.unproven_replicas.borrow_mut().get_or_insert(unproven);
-    }
-
-    /// The first value of which it is not proven that ranks hold it as the layout says; `None` where all are, or none was asked for.
-    pub fn unproven_replicas(&self) -> Option<ReplicaFinding> {
-        self.unproven_replicas.borrow().clone()
-    }
-
     /// Keeps a warning about how passes ran.
     pub(crate) fn warn(&self, warning: Diagnostic) {
         self.warnings.borrow_mut().push(warning);
     }
 
-    /// The warnings about how passes ran, in order: those of the audit and of causality stand in their reports.
+    /// The warnings about how passes ran, in order: those of reports stand in these.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         self.warnings.borrow().clone()
-    }
-
-    /// What the precision audit found; nothing where none was made.
-    pub fn into_audit(self) -> Audit {
-        self.audit.into_inner().unwrap_or_default()
     }
 }

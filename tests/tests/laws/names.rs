@@ -5,6 +5,7 @@
 
 use halite::Session;
 use halite::compile::CompileOptions;
+use halite_analysis::CausalityReport;
 use halite_bundle::ModuleRole;
 use halite_hlo::proto::LiteralProto;
 use halite_ir::{Module, ParamRole};
@@ -83,7 +84,7 @@ fn causality(session: &Session, module: &Module, recipe: &Recipe) -> String {
     let cx = session.pass_cx(Some(recipe), Some(&findings)).expect("the target is known");
     let pipeline = session.passes.parse("check-causality").expect("a pass of ours");
     let done = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module.clone(), &cx).map(|_| ());
-    let report = findings.causality().map(|report| format!("{} {}", report.outputs, report.loss));
+    let report = findings.report::<CausalityReport>().map(|report| format!("{} {}", report.outputs, report.loss));
     unnamed(&format!("{done:?} {report:?}"))
 }
 

@@ -10,10 +10,11 @@ use crate::packed::stored_as;
 use crate::relation::{Tolerance, agree, check_relation, is_comparable};
 use crate::xla;
 use halite::Session;
+use halite_analysis::ReplicaFinding;
 use halite_ir::text::{PrintOptions, print_function, print_with};
 use halite_ir::{Function, Interpreter, Module, TensorType};
 use halite_passes::{
-    Changed, Dump, DumpPoint, Findings, Kind, MadeBy, Pass, PassCx, Relation, Remark, Runner, RunnerOptions,
+    Audit, Changed, Dump, DumpPoint, Findings, Kind, MadeBy, Pass, PassCx, Relation, Remark, Runner, RunnerOptions,
 };
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics};
@@ -93,8 +94,8 @@ pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &M
     }
     .map_err(Failure::Wrong)?;
     let remarks = findings.remarks();
-    let unproven = findings.unproven_replicas().map(|finding| finding.not_followed());
-    let warnings = unproven.into_iter().chain(findings.into_audit().diagnostics()).collect();
+    let unproven = findings.report::<ReplicaFinding>().map(|finding| finding.not_followed());
+    let warnings = unproven.into_iter().chain(findings.report::<Audit>().unwrap_or_default().diagnostics()).collect();
     Ok(Transformed { after, warnings, remarks })
 }
 
