@@ -6,11 +6,13 @@ pub(crate) mod identity;
 mod numbers;
 mod pack;
 mod policies;
-pub(crate) mod ranges;
+mod ranges;
 mod replicas;
 mod resident;
 mod role;
 mod vocabulary;
+
+pub use ranges::{Ranges, ranges};
 
 use crate::dump::{DumpFilter, Dumper};
 use crate::libraries::known_libraries;
@@ -199,7 +201,7 @@ impl Session {
                     let again = policies::are_open(&source.recipe).then(|| unfinished.again());
                     let compiled = self.finish_role(unfinished, &source.recipe, sources, options)?;
                     check_cancelled()?;
-                    let ranges = ranges::ranges(built, role, &self.registry)?;
+                    let ranges = ranges(built, role, &self.registry)?;
                     check_cancelled()?;
                     let whom = (target, &source.recipe);
                     Ok((pack(compiled, BuiltRole { role, built, ranges }, whom, options)?, again))

@@ -147,7 +147,7 @@ impl Source {
 
     /// The same with the sizes of a step that its recipe leaves to its model, whose configuration this is. A batch that several ranks share is
     /// stated.
-    pub(crate) fn with_sizes(&self, config: &IndexMap<String, ConfigValue>) -> Self {
+    pub fn with_sizes(&self, config: &IndexMap<String, ConfigValue>) -> Self {
         let mut source = self.clone();
         let size = |stated: Option<usize>, key: &str| stated.or_else(|| size(config, key));
         (source.recipe.batch, source.recipe.seq) = (size(self.recipe.batch, "batch"), size(self.recipe.seq, "seq"));

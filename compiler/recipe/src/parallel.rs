@@ -17,7 +17,7 @@ pub enum Divides {
 /// The axes, a row each: its word, its key in `[parallel]` and what that is, and what its ranks divide. Then the other keys of the table.
 macro_rules! axes {
     (
-        $($(#[$($on:tt)*])* $axis:ident = $word:literal, $key:ident $degree:literal, $divides:ident;)*
+        { $($(#[$($on:tt)*])* $axis:ident = $word:literal, $key:ident $degree:literal, $divides:ident;)* }
         $(#[$($table_on:tt)*])* pub struct $table:ident { $($body:tt)* }
     ) => {
         words! {
@@ -52,10 +52,12 @@ macro_rules! axes {
 }
 
 axes! {
-    /// Ranks along it train on different sequences.
-    Data = "data", data " Degree of data parallelism.", Batch;
-    /// Ranks along it share the weights of each layer.
-    Tensor = "tensor", tensor " Degree of tensor parallelism.", Weights;
+    {
+        /// Ranks along it train on different sequences.
+        Data = "data", data " Degree of data parallelism.", Batch;
+        /// Ranks along it share the weights of each layer.
+        Tensor = "tensor", tensor " Degree of tensor parallelism.", Weights;
+    }
 
     /// Layout over devices. By default, that of one.
     #[derive(Clone, PartialEq, Eq, Debug)]

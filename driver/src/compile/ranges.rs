@@ -10,14 +10,14 @@ use indexmap::IndexMap;
 use std::rc::Rc;
 
 /// Ranges by the name of an input.
-pub(crate) type Ranges = IndexMap<String, Vec<IndexRange>>;
+pub type Ranges = IndexMap<String, Vec<IndexRange>>;
 
 /// What the composites that a role needs say of their operands, carried back to the batch inputs that these are moved from, or
 /// computed from by arithmetic on whole numbers.
 ///
 /// # Errors
 /// A bug when a composite is unknown.
-pub(crate) fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result<Ranges> {
+pub fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result<Ranges> {
     let mut ranges = Ranges::new();
     for Taken { input, range, .. } in taken(built, role, registry)? {
         let of = ranges.entry(input).or_default();

@@ -13,7 +13,7 @@ use halite_tensor::DType;
 use std::sync::Arc;
 
 /// Routes each token to two of four experts.
-const MIXTRAL: &str = include_str!("../../../../../tests/data/mixtral.hal");
+const MIXTRAL: &str = include_str!("../../../tests/data/mixtral.hal");
 
 const FORWARD: &str = "bind-recipe, cse, fuse-activation, dce, auto-cast, expand-composites, inline, \
     (cse, simplify, dce)*, legalize";

@@ -11,7 +11,7 @@
 
 use super::{Errors, broken};
 use crate::edge::Edge;
-use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, ResultRole, Value};
+use crate::syntax::{Def, FuncId, FuncResult, Function, Module, ResultRole, Value};
 use rustc_hash::FxHashMap;
 
 /// A parameter, and the result that takes its buffer.

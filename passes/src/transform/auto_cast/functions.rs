@@ -78,8 +78,8 @@ fn kept_functions(functions: &[Function]) -> Vec<bool> {
     let mut kept = vec![false; functions.len()];
     for (index, function) in functions.iter().enumerate().rev() {
         for inst in &function.insts {
-            for edge in inst.edges().filter(|edge| kept[index] || !edge.runs) {
-                kept[edge.callee.index()] = true;
+            for edge in inst.edges() {
+                kept[edge.callee.index()] |= kept[index] || !edge.runs;
             }
         }
     }

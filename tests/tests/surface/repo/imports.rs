@@ -22,7 +22,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-bundle", &["support", "tensor", "recipe", "hlo", "disk", "models"]),
     ("halite-optim", &["support", "tensor", "recipe", "ir"]),
     ("halite-passes", &["support", "tensor", "recipe", "ir", "analysis", "optim"]),
-    ("halite-estimate", &["support", "tensor", "hlo", "bundle"]),
+    ("halite-estimate", &["support", "tensor", "recipe", "hlo", "ir", "bundle"]),
     ("halite-target", &["support", "recipe", "hlo", "ir", "bundle", "passes", "optim", "estimate"]),
     ("halite-cpu", &["support", "recipe", "hlo", "bundle", "target"]),
     ("halite-neuron", &["support", "tensor", "recipe", "hlo", "ir", "disk", "bundle", "passes", "target"]),
