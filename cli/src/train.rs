@@ -16,7 +16,7 @@ use crate::texts::Texts;
 use clap::Args;
 use halite_bundle::Bundle;
 use halite_page::of_model;
-use halite_recipe::{CheckpointOptions, RecoveryOptions};
+use halite_recipe::{CheckpointOptions, Recipe, RecoveryOptions};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_train::{
     Amount, EvalRecord, History, Peers, RecipeData, RunFiles, Start, StepRecord, TrainOptions, may_pass, train,
@@ -169,14 +169,7 @@ impl Train {
             context.ready(&self.input, &self.set)?;
         // A bundle was compiled before.
         let compile_seconds = (!Bundle::is_at(Path::new(&self.input))).then(|| began.elapsed().as_secs_f64());
-        if let (Some(folder), None, None) = (&weights, &self.weights, &self.resume) {
-            let folder = folder.display();
-            let message = format!("`{folder}` is a checkpoint of Transformers, and a run says what it starts from");
-            let help = format!(
-                "start from its weights, `halite train {folder} --weights {folder}`, or anew: `halite train {folder}/config.json`"
-            );
-            return Err(Diagnostic::error(codes::USAGE, message).help(help).into());
-        }
+        self.check_start(weights.as_deref())?;
         if let Some(denied) = denied(self.deny, &warnings) {
             return Ok(denied);
         }
@@ -191,26 +184,8 @@ impl Train {
             (None, Some(run)) => run,
             (None, None) => RunFiles::new(PathBuf::from("runs").join(&name)),
         };
-        let recipe = &bundle.manifest.recipe;
-        let defaults = recipe.train;
-        let mut options = TrainOptions {
-            title: name.clone(),
-            draw: Some(halite_page::plot::loss),
-            page: Some(halite_page::report),
-            steps: self.steps.unwrap_or(defaults.steps.into()),
-            seed: self.seed(&output, defaults.seed)?,
-            start: self.start(),
-            eval_every: self.eval_every.unwrap_or(defaults.eval_every.into()),
-            eval_batches: self.eval_batches.unwrap_or(defaults.eval_batches as usize),
-            checkpoint: self.checkpoints.over(recipe.checkpoint),
-            recovery: self.recovery.over(recipe.recovery),
-            allow_changes: self.allow_changes,
-            model,
-            libraries,
-            samples: self.samples,
-            compile_seconds,
-            ..TrainOptions::default()
-        };
+        let options = self.options(&name, &bundle.manifest.recipe, &output)?;
+        let mut options = TrainOptions { model, libraries, compile_seconds, ..options };
         if let Some(table) = self.texts.table()? {
             bundle.manifest.recipe.data = Some(table);
         }
@@ -262,6 +237,37 @@ impl Train {
                 Ok(summary(&history?, &output, bundle.manifest.recipe.metrics.report, &watched))
             }
         }
+    }
+
+    /// A checkpoint of Transformers is trained on from its weights, or its model anew: which of the two has to be said.
+    fn check_start(&self, checkpoint: Option<&Path>) -> Result<()> {
+        let (Some(folder), None, None) = (checkpoint, &self.weights, &self.resume) else { return Ok(()) };
+        let folder = folder.display();
+        let message = format!("`{folder}` is a checkpoint of Transformers, and a run says what it starts from");
+        let help = format!(
+            "start from its weights, `halite train {folder} --weights {folder}`, or anew: `halite train {folder}/config.json`"
+        );
+        Err(Diagnostic::error(codes::USAGE, message).help(help).into())
+    }
+
+    /// What is said here, over what the recipe says.
+    fn options(&self, name: &str, recipe: &Recipe, output: &RunFiles) -> Result<TrainOptions> {
+        let defaults = recipe.train;
+        Ok(TrainOptions {
+            title: name.to_owned(),
+            draw: Some(halite_page::plot::loss),
+            page: Some(halite_page::report),
+            steps: self.steps.unwrap_or(defaults.steps.into()),
+            seed: self.seed(output, defaults.seed)?,
+            start: self.start(),
+            eval_every: self.eval_every.unwrap_or(defaults.eval_every.into()),
+            eval_batches: self.eval_batches.unwrap_or(defaults.eval_batches as usize),
+            checkpoint: self.checkpoints.over(recipe.checkpoint),
+            recovery: self.recovery.over(recipe.recovery),
+            allow_changes: self.allow_changes,
+            samples: self.samples,
+            ..TrainOptions::default()
+        })
     }
 
     /// The seed that is given, else that of the state to resume, else that of the recipe.

@@ -182,10 +182,9 @@ impl Session {
         let roles = step_roles(&options.roles, &source.recipe, target).map_err(fault)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, &roles).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
-        let vocabulary = match pipelines.first() {
-            Some((role, _)) => vocabulary::check(&elaborated.module, role, &self.registry, source)?,
-            None => Diagnostics::new(),
-        };
+        let judged =
+            pipelines.first().map(|(role, _)| vocabulary::check(&elaborated.module, role, &self.registry, source));
+        let vocabulary = judged.transpose()?.unwrap_or_default();
         let made = elaborated.module.clone();
         let prepared = self.prepare(made, (&source.recipe, Some(source)), &shared, options).map_err(fault)?;
         let (shared, sources) = (&prepared, &*source.model.sources(&self.sources));
@@ -221,13 +220,7 @@ impl Session {
             module.policies = policies.map_err(fault)?;
         }
         check_cancelled()?;
-        let checks: Vec<_> = packed.iter().map(|module| (&module.role.name, &module.check)).collect();
-        let mut found = halite_target::join(checks.iter().map(|(_, check)| *check));
-        found.extend(target.check_bundle(&source.recipe, &checks));
-        let found: Diagnostics = found.into_iter().map(|finding| locate(source, finding)).collect();
-        if found.iter().any(|finding| finding.severity() >= Severity::Error) {
-            return Err(found);
-        }
+        let found = checked(&packed, target, source)?;
         check_cancelled()?;
         let mut compiled = assemble(elaborated, source, target, prepared, packed).map_err(fault)?;
         compiled.warnings.extend(vocabulary);
@@ -432,6 +425,18 @@ pub(crate) fn for_role(built: &Module, role: &Role) -> Module {
         entry.results.retain(|result| role.returns(result));
     }
     module
+}
+
+/// What the target says of modules and of their bundle.
+///
+/// # Errors
+/// Where it does not take them.
+fn checked(packed: &[Packed<'_>], target: &dyn Target, source: &Source) -> Result<Diagnostics, Diagnostics> {
+    let checks: Vec<_> = packed.iter().map(|module| (&module.role.name, &module.check)).collect();
+    let mut found = halite_target::join(checks.iter().map(|(_, check)| *check));
+    found.extend(target.check_bundle(&source.recipe, &checks));
+    let found: Diagnostics = found.into_iter().map(|finding| locate(source, finding)).collect();
+    if found.iter().any(|finding| finding.severity() >= Severity::Error) { Err(found) } else { Ok(found) }
 }
 
 /// What comes before the first change of phase is run once for all roles.

@@ -13,7 +13,7 @@ use halite_recipe::{ConfigValue, Divides};
 use halite_support::Diagnostics;
 
 /// A key, its value, and the value that it gets.
-pub type Change = (String, i64, i64);
+pub(crate) type Change = (String, i64, i64);
 
 impl Session {
     /// Shrinks the sizes of a model that it knows, without changing its structure, and returns key, old and new value of each that is larger
@@ -21,7 +21,7 @@ impl Session {
     ///
     /// # Errors
     /// When the recipe's own configuration is wrong.
-    pub fn scale_down(&self, source: &mut Source) -> Result<Vec<Change>, Diagnostics> {
+    pub fn scale_down(&self, source: &mut Source) -> Result<Vec<(String, i64, i64)>, Diagnostics> {
         let config = self.elaborate(source)?.config;
         let size = |key: &str| match config.get(key) {
             Some(&ConfigValue::Int(value)) => Some(value),

@@ -98,25 +98,38 @@ fn run_to_end(
     let mut saver = Saver::new(output, options, &record);
     let ended = go_on(&mut run, bundle, &record, (options, &together), &mut saver, output, watch);
     run.tell_skipped(true, watch);
-    let ended_by = |code| matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == code));
-    // What was done up to here is kept, also when the run was stopped; of one that diverged, not the state.
-    if ended.is_ok() || ended_by(codes::CANCELLED) {
-        saver.end(&run, watch)?;
-        if ended.is_ok() {
-            sample((&run, executor), bundle, source, options, output, &mut saver, watch)?;
-        }
-    } else {
-        saver.wait(watch);
-        let unwritten = saver.write(&run, watch);
-        if ended_by(codes::DIVERGED) {
-            unwritten?;
-        } else if let Err(errors) = ended {
-            let kept = failure::kept(output);
-            return Err(errors.into_iter().map(|error| error.note(kept.clone())).chain(unwritten.err()).collect());
-        }
+    let ended = keep(ended, &run, &mut saver, output, watch)?;
+    if ended.is_ok() {
+        sample((&run, executor), bundle, source, options, output, &mut saver, watch)?;
     }
     together.end()?;
     ended.map(|()| run.history)
+}
+
+/// How a run ended. What was done up to there is kept, also when it was stopped; of one that diverged, not the state.
+///
+/// # Errors
+/// What ended it otherwise, and what could not be written.
+fn keep(
+    ended: std::result::Result<(), Diagnostics>,
+    run: &Run<'_>,
+    saver: &mut Saver<'_>,
+    output: &RunFiles,
+    watch: &mut Watch<'_>,
+) -> std::result::Result<std::result::Result<(), Diagnostics>, Diagnostics> {
+    let ended_by = |code| matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == code));
+    if ended.is_ok() || ended_by(codes::CANCELLED) {
+        saver.end(run, watch)?;
+        return Ok(ended);
+    }
+    saver.wait(watch);
+    let unwritten = saver.write(run, watch);
+    if ended_by(codes::DIVERGED) {
+        unwritten?;
+        return Ok(ended);
+    }
+    let (kept, errors) = (failure::kept(output), ended.err().unwrap_or_default());
+    Err(errors.into_iter().map(|error| error.note(kept.clone())).chain(unwritten.err()).collect())
 }
 
 /// Texts that the model goes on with, for the page of a run whose state is saved. That there are none for a fault of the executor is told: the

@@ -19,7 +19,7 @@ use halite_lang::Elaborated;
 use halite_passes::{Audit, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
 use halite_stablehlo::Form;
-use halite_support::{Diagnostic, Name, check_cancelled};
+use halite_support::{Diagnostic, Diagnostics, Name, check_cancelled};
 use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target};
 use halite_tensor::Mesh;
 use indexmap::IndexMap;
@@ -194,42 +194,8 @@ pub(super) fn assemble(
         calls.extend(packed.first().map(|module| (module.figures, 1)));
     }
     let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
-    let (mut files, mut buffers) = (IndexMap::new(), IndexMap::new());
-    let (mut modules, mut reports) = (Vec::new(), Vec::new());
-    files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
-    let mut remarks = vec![(Name::from(MODEL), prepared.remarks)];
-    let mut told = prepared.warnings;
-    let mut replicas = Replicas::OneRank;
-    let mut audit: Option<Audit> = None;
-    let mut presumed = BTreeSet::new();
-    let mut policies = Vec::new();
-    for module in packed {
-        policies.extend(module.policies);
-        presumed.extend(module.check.presumed);
-        files.extend(module.files);
-        for buffer in module.buffers {
-            buffers.entry(buffer.name.clone()).or_insert(buffer);
-        }
-        let decompositions = module
-            .decompositions
-            .into_iter()
-            .map(|(name, bytes)| add_decomposition(&mut files, &module.role.name, &name, bytes));
-        modules.push(ModuleEntry { decompositions: decompositions.collect(), ..module.entry });
-        reports.push((module.role.name.clone(), module.reports));
-        remarks.push((module.role.name.name().into(), module.remarks));
-        // Modules of one model have much in common.
-        replicas = replicas.and(module.replicas);
-        module.warnings.into_iter().for_each(|warning| {
-            if !told.contains(&warning) {
-                told.push(warning);
-            }
-        });
-        match &mut audit {
-            Some(audit) => audit.merge(module.audit),
-            None => audit = Some(module.audit),
-        }
-    }
-    let statistics = statistics(&source.recipe, &calls, &buffers, &mesh, target.peak_flops(&source.recipe))?;
+    let joined = Joined::of(prepared, packed);
+    let statistics = statistics(&source.recipe, &calls, &joined.buffers, &mesh, target.peak_flops(&source.recipe))?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let model = ModelInfo {
         name: elaborated.module.name.to_string(),
@@ -241,8 +207,8 @@ pub(super) fn assemble(
         model,
         recipe: source.recipe.clone(),
         mesh,
-        buffers: buffers.into_values().collect(),
-        modules,
+        buffers: joined.buffers.values().cloned().collect(),
+        modules: joined.modules.clone(),
         schedule,
         rounding: RoundingChoice::of(&source.recipe.precision),
         environment,
@@ -251,20 +217,82 @@ pub(super) fn assemble(
         platform,
         statistics,
     };
-    let audit = audit.unwrap_or_default();
-    let causality = prepared.causality;
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
     warnings.extend(source.places.told());
-    warnings.extend(target.advice(&manifest, &policies));
-    if !source.recipe.check.waive.contains(&Waiver::Causality) {
-        warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));
-    }
-    warnings.extend(replicas.diagnostic());
-    warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
-    warnings.extend(told.into_iter().map(|warning| locate(source, warning)));
+    warnings.extend(target.advice(&manifest, &joined.policies));
+    warnings.extend(joined.warnings(source));
+    let Joined { files, presumed, audit, causality, replicas, reports, remarks, .. } = joined;
     let bundle = Bundle::assembled(manifest, files);
     Ok(Compiled { bundle, warnings, presumed, audit, causality, replicas, reports, remarks })
+}
+
+/// What the modules of a bundle come to together.
+struct Joined {
+    files: IndexMap<String, Vec<u8>>,
+    buffers: IndexMap<String, Buffer>,
+    modules: Vec<ModuleEntry>,
+    reports: Vec<(ModuleRole, Vec<PassReport>)>,
+    remarks: Vec<(Name, Vec<Remark>)>,
+    /// How passes ran, each warning once: modules of one model have much in common.
+    told: Vec<Diagnostic>,
+    replicas: Replicas,
+    audit: Audit,
+    causality: Option<CausalityReport>,
+    presumed: BTreeSet<String>,
+    policies: Vec<PolicyNeed>,
+}
+
+impl Joined {
+    fn of(prepared: PreparedModule, packed: Vec<Packed<'_>>) -> Self {
+        let mut joined = Self {
+            files: prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())).collect(),
+            buffers: IndexMap::new(),
+            modules: Vec::new(),
+            reports: Vec::new(),
+            remarks: vec![(Name::from(MODEL), prepared.remarks)],
+            told: prepared.warnings,
+            replicas: Replicas::OneRank,
+            audit: Audit::default(),
+            causality: prepared.causality,
+            presumed: BTreeSet::new(),
+            policies: Vec::new(),
+        };
+        packed.into_iter().enumerate().for_each(|(at, module)| joined.add(module, at == 0));
+        joined
+    }
+
+    fn add(&mut self, module: Packed<'_>, is_first: bool) {
+        self.policies.extend(module.policies);
+        self.presumed.extend(module.check.presumed);
+        self.files.extend(module.files);
+        for buffer in module.buffers {
+            self.buffers.entry(buffer.name.clone()).or_insert(buffer);
+        }
+        let add = |(name, bytes): (Name, _)| add_decomposition(&mut self.files, &module.role.name, &name, bytes);
+        let decompositions = module.decompositions.into_iter().map(add).collect();
+        self.modules.push(ModuleEntry { decompositions, ..module.entry });
+        self.reports.push((module.role.name.clone(), module.reports));
+        self.remarks.push((module.role.name.name().into(), module.remarks));
+        self.replicas = std::mem::replace(&mut self.replicas, Replicas::OneRank).and(module.replicas);
+        for warning in module.warnings {
+            if !self.told.contains(&warning) {
+                self.told.push(warning);
+            }
+        }
+        // It counts what it looked at in the first alone.
+        if is_first { self.audit = module.audit } else { self.audit.merge(module.audit) }
+    }
+
+    /// What analyses and passes have to say, at its place in the recipe.
+    fn warnings(&self, source: &Source) -> Diagnostics {
+        let is_waived = source.recipe.check.waive.contains(&Waiver::Causality);
+        let causality = self.causality.iter().filter(|_| !is_waived).flat_map(CausalityReport::diagnostics);
+        let located = |warning| locate(source, warning);
+        let audit = self.audit.diagnostics().into_iter().map(located);
+        let told = self.told.iter().cloned().map(located);
+        causality.chain(self.replicas.diagnostic()).chain(audit).chain(told).collect()
+    }
 }
 
 /// Micro-batches in one update.

@@ -12,6 +12,9 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+/// A plot of bytes over steps.
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, RangedCoordf64>>;
+
 const SIZE: (u32, u32) = (1100, 560);
 const MARGIN: i32 = 18;
 /// Points along the time axis at most; of the steps between two, the one with most in memory is drawn.
@@ -71,19 +74,7 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
         .y_label_formatter(&|bytes| format!("{bytes:.4}").trim_end_matches('0').trim_end_matches('.').to_owned())
         .draw()?;
     bands(&mut chart, &runs, (analysis.timeline.len(), top))?;
-    let mut below: Vec<f64> = vec![0.0; points.len()];
-    for kind in MemoryKind::ALL.into_iter().filter(|kind| points.iter().any(|(_, live)| live.of(*kind) * 500 > most)) {
-        let above: Vec<f64> =
-            below.iter().zip(&points).map(|(below, (_, live))| below + live.of(kind) as f64 / unit).collect();
-        let outline = points.iter().zip(&above).map(|((step, _), bytes)| (*step as f64, *bytes));
-        let back = points.iter().zip(&below).rev().map(|((step, _), bytes)| (*step as f64, *bytes));
-        let color = color(kind);
-        chart
-            .draw_series(std::iter::once(Polygon::new(outline.chain(back).collect::<Vec<_>>(), color.mix(0.85))))?
-            .label(kind.name())
-            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 14, y + 5)], color.filled()));
-        below = above;
-    }
+    kinds(&mut chart, &points, most, unit)?;
     if let Some(backward) = analysis.backward_at {
         let line = vec![(backward as f64, 0.0), (backward as f64, top)];
         chart.draw_series(std::iter::once(PathElement::new(line, INK.mix(0.5))))?;
@@ -116,6 +107,24 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
     Ok(())
 }
 
+/// What each kind of memory takes, one above the other, in units.
+fn kinds(chart: &mut Chart<'_, '_>, points: &[(usize, MemoryByKind)], most: u64, unit: f64) -> Drawn {
+    let mut below: Vec<f64> = vec![0.0; points.len()];
+    for kind in MemoryKind::ALL.into_iter().filter(|kind| points.iter().any(|(_, live)| live.of(*kind) * 500 > most)) {
+        let above: Vec<f64> =
+            below.iter().zip(points).map(|(below, (_, live))| below + live.of(kind) as f64 / unit).collect();
+        let outline = points.iter().zip(&above).map(|((step, _), bytes)| (*step as f64, *bytes));
+        let back = points.iter().zip(&below).rev().map(|((step, _), bytes)| (*step as f64, *bytes));
+        let color = color(kind);
+        chart
+            .draw_series(std::iter::once(Polygon::new(outline.chain(back).collect::<Vec<_>>(), color.mix(0.85))))?
+            .label(kind.name())
+            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 14, y + 5)], color.filled()));
+        below = above;
+    }
+    Ok(())
+}
+
 /// What the horizontal axis counts.
 const STEPS: &str = "steps that store a value, in order";
 /// The height of the plot over what is highest in it.
@@ -128,11 +137,7 @@ const BAND: RGBColor = RGBColor(236, 239, 244);
 const NUMBER: usize = 22;
 
 /// The layers as bands behind the curves, every other one shaded, with their numbers above as far as there is room.
-fn bands(
-    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<Axis, RangedCoordf64>>,
-    runs: &[Run],
-    (steps, top): (usize, f64),
-) -> Drawn {
+fn bands(chart: &mut Chart<'_, '_>, runs: &[Run], (steps, top): (usize, f64)) -> Drawn {
     let shaded = runs.iter().filter(|run| run.layer % 2 == 0);
     let band = |run: &Run| Rectangle::new([(run.start as f64, 0.0), (run.end as f64, top)], BAND.filled());
     chart.draw_series(shaded.map(band))?;

@@ -112,7 +112,7 @@ const CHANGES: [&str; 7] =
 
 /// What may change files beside the layer, each for a reason.
 const DIRECTLY: [(&str, &str); 3] = [
-    ("selftest/src/execute.rs", "the output of a process"),
+    ("targets/neuron/selftest/src/execute.rs", "the output of a process"),
     ("targets/neuron/src/neuronx/compiler.rs", "the output of a process"),
     ("targets/neuron/src/neuronx/job.rs", "the output of a process"),
 ];

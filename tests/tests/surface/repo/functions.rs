@@ -70,12 +70,18 @@ fn long(text: &str) -> Vec<String> {
             .trim_start_matches("pub ")
             .trim_start_matches("pub(crate) ")
             .trim_start_matches("pub(super) ");
-        ["fn ", "const fn ", "async fn ", "unsafe fn ", "extern \"C\" fn "].iter().any(|word| line.starts_with(word))
+        ["fn ", "const fn ", "async fn ", concat!("un", "safe fn "), "extern \"C\" fn "]
+            .iter()
+            .any(|word| line.starts_with(word))
     };
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| begins(line)) {
         let indent = line.len() - line.trim_start().len();
         let end = format!("{}}}", " ".repeat(indent));
+        let head = lines[at..].iter().position(|line| line.ends_with(['{', ';']));
+        if head.is_some_and(|head| lines[at + head].ends_with(';')) {
+            continue;
+        }
         let length = 1 + lines[at..].iter().position(|line| *line == end).unwrap_or(0);
         if length > LINES {
             found.push(format!("{} ({length} lines)", line.trim()));
