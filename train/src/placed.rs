@@ -2,7 +2,7 @@
 
 use halite_runtime::{Buffer, DeviceBuffer, Executor, Input, RuntimeError};
 use halite_support::{Diagnostic, Result};
-use halite_tensor::{AtomId, DType, HostTensor, Mesh, Shape, Sharding};
+use halite_tensor::{DType, HostTensor, Mesh, Shape, Sharding, SubAxisId};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -123,8 +123,9 @@ impl Placed {
             return Err(elsewhere("ranks in several processes are not compared with one another"));
         }
         let mesh = &*ranks.mesh;
-        let is_shared = |atom: &AtomId| sharding.as_ref().is_none_or(|sharding| sharding.find(*atom).is_none());
-        let shared: Vec<AtomId> = (0..mesh.atoms().len()).filter(is_shared).collect();
+        let is_shared =
+            |sub_axis: &SubAxisId| sharding.as_ref().is_none_or(|sharding| sharding.find(*sub_axis).is_none());
+        let shared: Vec<SubAxisId> = (0..mesh.sub_axes().len()).filter(is_shared).collect();
         let mut differing = Vec::new();
         for group in mesh.groups(&shared).lists() {
             let [first, others @ ..] = &group[..] else { continue };

@@ -5,7 +5,7 @@ use halite_ir::{Function, TensorType};
 use halite_lift::Claims;
 use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Diagnostics, codes, files};
-use halite_tensor::{Digit, Mesh, Sharding};
+use halite_tensor::{DimShard, Mesh, Sharding};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -134,14 +134,14 @@ impl Stated {
             let mut stride = local.shape()[dim];
             for name in own.names().iter().rev() {
                 self.require_axis(name)?;
-                let atoms: Vec<_> = mesh.atoms_of(name).collect();
-                for &atom in atoms.iter().rev() {
-                    if sharding.find(atom).is_some() {
+                let sub_axes: Vec<_> = mesh.sub_axes_of(name).collect();
+                for &sub_axis in sub_axes.iter().rev() {
+                    if sharding.find(sub_axis).is_some() {
                         let message = format!("`{key}` is sharded along `{name}` twice");
                         return Err(self.error(message).help("name each axis for one dimension"));
                     }
-                    let size = mesh.atoms()[atom].size;
-                    sharding = sharding.with(dim, Digit { atom, size, stride });
+                    let size = mesh.sub_axes()[sub_axis].size;
+                    sharding = sharding.with(dim, DimShard { sub_axis, size, stride });
                     stride = stride.saturating_mul(size);
                 }
             }

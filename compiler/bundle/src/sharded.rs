@@ -1,7 +1,7 @@
 //! Shardings in manifests: what one rank of the mesh holds of buffers and ports, and whether these go together.
 
 use crate::{Buffer, Manifest, ModuleEntry, Port, PortRole};
-use halite_tensor::{Digit, Mesh, Shape, Sharding};
+use halite_tensor::{DimShard, Mesh, Shape, Sharding};
 use indexmap::IndexMap;
 
 impl Buffer {
@@ -63,21 +63,28 @@ fn check_port(mesh: &Mesh, buffers: &IndexMap<&str, &Buffer>, module: &ModuleEnt
     Ok(())
 }
 
-/// The atoms of a sharding are those of the mesh, and its digits divide the tensor.
+/// The sub-axes of a sharding are those of the mesh, and its digits divide the tensor.
 fn check(mesh: &Mesh, shape: &[usize], sharding: Option<&Sharding>, what: impl Fn() -> String) -> Result<(), String> {
     let Some(sharding) = sharding else { return Ok(()) };
-    for &Digit { atom, size, .. } in sharding.0.iter().flatten() {
-        let (atoms, what) = (mesh.atoms(), what());
-        match atoms.get(atom).map(|atom| atom.size) {
-            None => return Err(format!("{what} is sharded by the atom {atom} of the mesh, which has {}", atoms.len())),
+    for &DimShard { sub_axis, size, .. } in sharding.0.iter().flatten() {
+        let (sub_axes, what) = (mesh.sub_axes(), what());
+        match sub_axes.get(sub_axis).map(|sub_axis| sub_axis.size) {
+            None => {
+                return Err(format!(
+                    "{what} is sharded by the sub-axis {sub_axis} of the mesh, which has {}",
+                    sub_axes.len()
+                ));
+            }
             Some(ranks) if ranks != size => {
-                return Err(format!("{what} is sharded by {size} ranks along the atom {atom}, which has {ranks}"));
+                return Err(format!(
+                    "{what} is sharded by {size} ranks along the sub-axis {sub_axis}, which has {ranks}"
+                ));
             }
             Some(_) => {}
         }
     }
     // A span beyond all numbers fits nothing.
-    let has_span = |digit: &Digit| digit.size.checked_mul(digit.stride).is_some();
+    let has_span = |digit: &DimShard| digit.size.checked_mul(digit.stride).is_some();
     let shape = Shape::from(shape);
     if sharding.0.iter().flatten().all(has_span) && sharding.fits(&shape) {
         return Ok(());
@@ -90,10 +97,10 @@ mod tests {
     use super::*;
     use crate::fixtures::{NoTarget, small};
     use crate::{Bundle, MANIFEST};
-    use halite_tensor::MeshAtom;
+    use halite_tensor::SubAxis;
 
-    fn digit(atom: usize, size: usize, stride: usize) -> Digit {
-        Digit { atom, size, stride }
+    fn digit(sub_axis: usize, size: usize, stride: usize) -> DimShard {
+        DimShard { sub_axis, size, stride }
     }
 
     /// The small bundle on 2 x 3 ranks: rows of tokens along `data`, each third of the rows of `w` and of its moment along `tensor`.
@@ -121,7 +128,7 @@ mod tests {
         assert_eq!(manifest.buffers[1].local_shape(), Shape::from([100, 50]));
         assert_eq!(manifest.modules[0].inputs[0].local_shape(), Shape::from([1, 4]));
         assert_eq!(manifest.modules[0].inputs[1].local_shape(), Shape::from([5]));
-        assert_eq!(manifest.mesh.atoms()[1], MeshAtom { axis: 1, size: 3, stride: 1 });
+        assert_eq!(manifest.mesh.sub_axes()[1], SubAxis { axis: 1, size: 3, stride: 1 });
     }
 
     #[test]
@@ -144,15 +151,15 @@ mod tests {
         let cases: [(Change, &str); 9] = [
             (
                 |manifest| manifest.mesh = Mesh::default(),
-                "the buffer `tokens` is sharded by the atom 0 of the mesh, which has 0",
+                "the buffer `tokens` is sharded by the sub-axis 0 of the mesh, which has 0",
             ),
             (
                 |manifest| on(manifest, 1, whole().with(0, digit(2, 3, 1))),
-                "the buffer `w` is sharded by the atom 2 of the mesh, which has 2",
+                "the buffer `w` is sharded by the sub-axis 2 of the mesh, which has 2",
             ),
             (
                 |manifest| on(manifest, 1, whole().with(0, digit(1, 2, 1))),
-                "the buffer `w` is sharded by 2 ranks along the atom 1, which has 3",
+                "the buffer `w` is sharded by 2 ranks along the sub-axis 1, which has 3",
             ),
             (|manifest| on(manifest, 1, whole().with(1, digit(1, 3, 1))), divide),
             (|manifest| on(manifest, 1, whole().with(0, digit(1, 3, 0))), divide),

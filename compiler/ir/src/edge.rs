@@ -119,3 +119,87 @@ impl<'m> Trace<'m> {
         self.calls.iter().map(|(_, inst)| *inst)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Builder;
+    use crate::registry::Registry;
+    use crate::syntax::{Module, ParamRole};
+    use crate::ty::TensorType;
+    use halite_tensor::DType;
+
+    /// `@pass` hands on its second parameter and negates its first; `@outer` calls it with its own two, crossed; `@main` calls that.
+    fn nested() -> Module {
+        let (registry, mut module) = (Registry::default(), Module::new("nested"));
+        let ty = TensorType::new(DType::F32, [2]);
+        let function = |module: &mut Module, name: &str, callee: Option<FuncId>| {
+            let mut b = Builder::new(module, &registry, name);
+            let params = ["x", "y"].map(|name| b.param(name, ty.clone(), ParamRole::Argument));
+            let results = match callee {
+                Some(callee) => b.call(callee, &[params[1], params[0]]).unwrap().to_vec(),
+                None => vec![b.negate(params[0]).unwrap(), params[1]],
+            };
+            results.into_iter().for_each(|result| b.result(result));
+            b.finish()
+        };
+        let pass = function(&mut module, "pass", None);
+        let outer = function(&mut module, "outer", Some(pass));
+        function(&mut module, "main", Some(outer));
+        module
+    }
+
+    #[test]
+    fn an_edge_binds_parameters_and_results_in_order() {
+        let module = nested();
+        let (main, outer) = (module.entry().unwrap(), &module.functions[1]);
+        let edge = main.insts[0].call().unwrap();
+        let [x, y] = [main.params[0].value, main.params[1].value];
+        assert_eq!(edge.params(outer).map(|(_, outside)| outside).collect::<Vec<_>>(), [y, x]);
+        assert_eq!(edge.outside(outer, outer.params[1].value), Some(x));
+        assert_eq!(edge.inside(outer, main.results[1].value), Some(outer.results[1].value));
+        assert_eq!(edge.outside(outer, outer.results[0].value), None);
+        assert!(module.functions[0].insts[0].call().is_none());
+    }
+
+    #[test]
+    fn a_value_is_followed_into_calls_and_out_by_their_parameters() {
+        let module = nested();
+        let main = module.entry().unwrap();
+        let trace = |result: usize| Trace::new(&module.functions, main, main.results[result].value);
+        let mut negated = trace(0);
+        assert!(matches!(negated.origin(|_| true), Origin::Inst(inst) if inst.op.name() == "negate"));
+        assert_eq!(negated.calls().count(), 2);
+        negated.step(module.functions[0].params[0].value);
+        assert!(matches!(negated.origin(|_| true), Origin::Param));
+        assert!(matches!(trace(1).origin(|_| true), Origin::Param));
+        let mut outside = trace(1);
+        assert!(
+            matches!(outside.origin(|callee| &*callee.name != "pass"), Origin::Inst(inst) if inst.call().is_some())
+        );
+        assert_eq!(outside.calls().count(), 1);
+    }
+
+    /// Each function calls the one before it twice, through both results: 2^40 calls in all, along one path.
+    #[test]
+    fn no_value_is_followed_for_ever() {
+        let (registry, mut module) = (Registry::default(), Module::new("long"));
+        let ty = TensorType::new(DType::F32, [2]);
+        let mut last: Option<FuncId> = None;
+        for number in 0..40 {
+            let mut b = Builder::new(&mut module, &registry, format!("f{number}"));
+            let x = b.param("x", ty.clone(), ParamRole::Argument);
+            let y = match last {
+                Some(callee) => {
+                    let once = b.call(callee, &[x]).unwrap()[0];
+                    b.call(callee, &[once]).unwrap()[0]
+                }
+                None => x,
+            };
+            b.result(y);
+            last = Some(b.finish());
+        }
+        let main = module.entry().unwrap();
+        assert!(matches!(Trace::new(&module.functions, main, main.results[0].value).origin(|_| true), Origin::TooFar));
+    }
+}

@@ -4,7 +4,7 @@ use crate::layout::Layout;
 use crate::syntax::{FuncResult, Function, Param, ResultRole, Value};
 use crate::ty::TensorType;
 use halite_support::{Diagnostic, Name, Result};
-use halite_tensor::{AtomId, Digits, HostTensor, Shape, Sharding};
+use halite_tensor::{DimShards, HostTensor, Shape, Sharding, SubAxisId};
 use std::collections::BTreeMap;
 
 impl Layout {
@@ -18,16 +18,16 @@ impl Layout {
         self.shardings.get(laid_as(result))
     }
 
-    /// Along which atoms ranks hold terms of a result of the entry.
-    pub fn terms_of_result(&self, result: &FuncResult) -> Option<&Vec<AtomId>> {
+    /// Along which sub-axes ranks hold terms of a result of the entry.
+    pub fn terms_of_result(&self, result: &FuncResult) -> Option<&Vec<SubAxisId>> {
         self.terms.get(laid_as(result))
     }
 
     /// The type of the whole of which each rank holds this.
     pub fn whole(sharding: Option<&Sharding>, local: &TensorType) -> TensorType {
         let Some(sharding) = sharding else { return local.clone() };
-        let parts = |digits: &Digits| digits.iter().map(|digit| digit.size).product::<usize>();
-        let size = |(&size, digits): (&usize, &Digits)| size.saturating_mul(parts(digits));
+        let parts = |digits: &DimShards| digits.iter().map(|digit| digit.size).product::<usize>();
+        let size = |(&size, digits): (&usize, &DimShards)| size.saturating_mul(parts(digits));
         local.with_shape(local.shape().iter().zip(&sharding.0).map(size).collect::<Shape>())
     }
 
@@ -54,7 +54,7 @@ impl Layout {
                 None => tensor.clone(),
             };
             let mut terms = self.terms.get(&param.name).into_iter().flatten();
-            let leads = terms.all(|&atom| self.mesh.coordinate(atom, rank) == 0);
+            let leads = terms.all(|&sub_axis| self.mesh.coordinate(sub_axis, rank) == 0);
             Ok(if leads { own } else { HostTensor::zeros(own.dtype(), own.shape().clone()) })
         };
         entry.params.iter().zip(inputs).map(one).collect()
@@ -104,7 +104,7 @@ impl Layout {
     }
 
     /// For each rank the sum of the parts of all that hold its terms.
-    pub fn summed(&self, terms: &[AtomId], parts: &[HostTensor]) -> Vec<HostTensor> {
+    pub fn summed(&self, terms: &[SubAxisId], parts: &[HostTensor]) -> Vec<HostTensor> {
         let mut sums = parts.to_vec();
         for group in self.mesh.groups(terms).lists() {
             let columns: Vec<Vec<f64>> = group.iter().map(|&rank| parts[rank].f64s()).collect();

@@ -4,7 +4,7 @@ use crate::build::Builder;
 use crate::syntax::Value;
 use crate::ty::TensorType;
 use halite_support::Result;
-use halite_tensor::{DType, Digit, Digits, Dims, Mesh, Shape, Sharding};
+use halite_tensor::{DType, DimShard, DimShards, Dims, Mesh, Shape, Sharding};
 
 /// How sums that are spread over ranks may pass through an op: where ranks hold terms of a sum in place of the sum, whether the op
 /// on each of them gives terms of its result.
@@ -42,26 +42,26 @@ impl Shards<'_> {
     }
 
     /// What shards a dimension of the only result.
-    pub fn result_digits(&self, dim: usize) -> &Digits {
+    pub fn result_digits(&self, dim: usize) -> &DimShards {
         &self.results[0].0[dim]
     }
 }
 
 /// How far apart the positions of a digit are on one rank, on which the digits of smaller strides are gone.
-pub fn local_stride(digits: &Digits, digit: &Digit) -> usize {
+pub fn local_stride(digits: &DimShards, digit: &DimShard) -> usize {
     let smaller = digits.iter().filter(|other| other.stride < digit.stride);
     digit.stride / smaller.map(|other| other.size).product::<usize>()
 }
 
 impl Builder<'_> {
-    /// Where this rank stands along an atom, `s32[]`.
+    /// Where this rank stands along a sub-axis, `s32[]`.
     ///
     /// # Errors
-    /// Never for an atom of the mesh.
-    pub fn coordinate(&mut self, mesh: &Mesh, digit: Digit) -> Result<Value> {
+    /// Never for a sub-axis of the mesh.
+    pub fn coordinate(&mut self, mesh: &Mesh, digit: DimShard) -> Result<Value> {
         let rank = self.replica_id()?;
         let mut at = self.convert(rank, DType::S32)?;
-        let (stride, whole) = (mesh.atoms()[digit.atom].stride, mesh.num_ranks());
+        let (stride, whole) = (mesh.sub_axes()[digit.sub_axis].stride, mesh.num_ranks());
         if stride > 1 {
             let stride = self.splat_like(at, stride as f64)?;
             at = self.divide(at, stride)?;
@@ -77,7 +77,7 @@ impl Builder<'_> {
     ///
     /// # Errors
     /// Never for digits of the mesh.
-    pub fn whole_index(&mut self, mesh: &Mesh, (size, digits): (usize, &Digits), at: Value) -> Result<Value> {
+    pub fn whole_index(&mut self, mesh: &Mesh, (size, digits): (usize, &DimShards), at: Value) -> Result<Value> {
         let mut index = at;
         let mut below = size / digits.iter().map(|digit| digit.size).product::<usize>();
         for &digit in digits.iter().rev() {
@@ -95,7 +95,7 @@ impl Builder<'_> {
     }
 
     /// `index` with what counts blocks of `stride` counting blocks of `size * stride`.
-    fn spread_above(&mut self, index: Value, Digit { size, stride, .. }: Digit) -> Result<Value> {
+    fn spread_above(&mut self, index: Value, DimShard { size, stride, .. }: DimShard) -> Result<Value> {
         let stride = self.splat_like(index, stride as f64)?;
         let (high, low) = (self.divide(index, stride)?, self.remainder(index, stride)?);
         let size = self.splat_like(index, size as f64)?;
@@ -112,7 +112,7 @@ impl Builder<'_> {
         let mut x = x;
         for (dim, digits) in sharding.0.iter().enumerate() {
             for (position, &digit) in digits.iter().enumerate() {
-                let before = Digits::from_slice(&digits[..position]);
+                let before = DimShards::from_slice(&digits[..position]);
                 x = self.keep_digit(mesh, x, dim, (&before, digit))?;
             }
         }
@@ -128,7 +128,7 @@ impl Builder<'_> {
         mesh: &Mesh,
         x: Value,
         dim: usize,
-        (digits, digit): (&Digits, Digit),
+        (digits, digit): (&DimShards, DimShard),
     ) -> Result<Value> {
         let low = local_stride(digits, &digit);
         let at = self.coordinate(mesh, digit)?;

@@ -2,7 +2,7 @@
 
 use halite_hlo::iota;
 use halite_hlo::proto::OpSharding;
-use halite_tensor::{AtomId, Digit, Mesh, Shape, Sharding};
+use halite_tensor::{DimShard, Mesh, Shape, Sharding, SubAxisId};
 
 /// Kinds of shardings, as the schema numbers them.
 mod kind {
@@ -28,10 +28,10 @@ pub(crate) fn sharding(tiles: &OpSharding, mesh: &Mesh, local: &Shape) -> Result
     }
     let grid = Grid::new(tiles, mesh, local.rank())?;
     let mut sharding = Sharding::replicated(local.rank());
-    for atom in 0..mesh.atoms().len() {
-        if let Some((dim, tile)) = grid.step(mesh, atom)? {
+    for sub_axis in 0..mesh.sub_axes().len() {
+        if let Some((dim, tile)) = grid.step(mesh, sub_axis)? {
             let stride = tile.checked_mul(local[dim]).ok_or("is of more than there can be")?;
-            sharding = sharding.with(dim, Digit { atom, size: mesh.atoms()[atom].size, stride });
+            sharding = sharding.with(dim, DimShard { sub_axis, size: mesh.sub_axes()[sub_axis].size, stride });
         }
     }
     grid.holds(mesh, &sharding, local).then_some(sharding).ok_or("does not follow the axes of the mesh")
@@ -67,9 +67,9 @@ impl Grid {
         Ok(Self { sizes: sizes[..rank].to_vec(), tiles: of_ranks })
     }
 
-    /// Along which dimension the next rank along an atom holds another tile than the first rank, and how many tiles further.
-    fn step(&self, mesh: &Mesh, atom: AtomId) -> Result<Option<(usize, usize)>, &'static str> {
-        let next = self.tiles.get(mesh.atoms()[atom].stride).ok_or("does not have the ranks of the mesh")?;
+    /// Along which dimension the next rank along a sub-axis holds another tile than the first rank, and how many tiles further.
+    fn step(&self, mesh: &Mesh, sub_axis: SubAxisId) -> Result<Option<(usize, usize)>, &'static str> {
+        let next = self.tiles.get(mesh.sub_axes()[sub_axis].stride).ok_or("does not have the ranks of the mesh")?;
         let mut steps = next.iter().copied().enumerate().filter(|&(_, tile)| tile > 0);
         match (steps.next(), steps.next()) {
             (step, None) => Ok(step),
@@ -81,7 +81,7 @@ impl Grid {
     fn holds(&self, mesh: &Mesh, sharding: &Sharding, local: &Shape) -> bool {
         let tile = |rank: usize, dim: usize| -> usize {
             let digits = sharding.0[dim].iter();
-            digits.map(|digit| mesh.coordinate(digit.atom, rank) * (digit.stride / local[dim].max(1))).sum()
+            digits.map(|digit| mesh.coordinate(digit.sub_axis, rank) * (digit.stride / local[dim].max(1))).sum()
         };
         let parts = |dim: usize| sharding.0[dim].iter().map(|digit| digit.size).product::<usize>();
         let all = |rank: usize| (0..self.sizes.len()).all(|dim| tile(rank, dim) == self.tiles[rank][dim]);
@@ -120,11 +120,11 @@ mod tests {
         }
     }
 
-    fn digits(tiles: &OpSharding) -> Result<Vec<(usize, AtomId, usize)>, &'static str> {
+    fn digits(tiles: &OpSharding) -> Result<Vec<(usize, SubAxisId, usize)>, &'static str> {
         let mesh = Mesh::new([("data", 2), ("tensor", 4)]).unwrap();
         let sharding = sharding(tiles, &mesh, &[3, 5].into())?;
         let all = sharding.0.iter().enumerate();
-        Ok(all.flat_map(|(dim, own)| own.iter().map(move |digit| (dim, digit.atom, digit.stride))).collect())
+        Ok(all.flat_map(|(dim, own)| own.iter().map(move |digit| (dim, digit.sub_axis, digit.stride))).collect())
     }
 
     #[test]

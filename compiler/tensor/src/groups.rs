@@ -204,19 +204,19 @@ fn list(numbers: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AtomId, Mesh};
+    use crate::{Mesh, SubAxisId};
 
     fn listed(lists: &[&[usize]]) -> Groups {
         lists.iter().map(|list| list.to_vec()).collect::<Vec<_>>().into()
     }
 
-    /// All orders of some of the atoms.
-    fn choices(atoms: usize) -> Vec<Vec<AtomId>> {
+    /// All orders of some of the sub-axes.
+    fn choices(sub_axes: usize) -> Vec<Vec<SubAxisId>> {
         let mut all = vec![Vec::new()];
         let mut at = 0;
         while at < all.len() {
-            let more = (0..atoms).filter(|atom| !all[at].contains(atom));
-            let more: Vec<Vec<AtomId>> = more.map(|atom| [&all[at][..], &[atom]].concat()).collect();
+            let more = (0..sub_axes).filter(|sub_axis| !all[at].contains(sub_axis));
+            let more: Vec<Vec<SubAxisId>> = more.map(|sub_axis| [&all[at][..], &[sub_axis]].concat()).collect();
             all.extend(more);
             at += 1;
         }
@@ -226,11 +226,11 @@ mod tests {
     #[test]
     fn groups_of_a_mesh_are_grids_however_they_are_given() {
         let mesh = Mesh::new([("data", 6), ("tensor", 4)]).unwrap();
-        for atoms in choices(mesh.atoms().len()) {
-            let groups = mesh.groups(&atoms);
+        for sub_axes in choices(mesh.sub_axes().len()) {
+            let groups = mesh.groups(&sub_axes);
             assert!(groups.steps().is_some());
-            assert_eq!(Groups::from(groups.lists()), groups, "{atoms:?}");
-            let size: usize = atoms.iter().map(|&atom| mesh.atoms()[atom].size).product();
+            assert_eq!(Groups::from(groups.lists()), groups, "{sub_axes:?}");
+            let size: usize = sub_axes.iter().map(|&sub_axis| mesh.sub_axes()[sub_axis].size).product();
             assert_eq!((groups.size(), groups.ranks()), (Some(size), 24));
         }
     }
@@ -238,7 +238,8 @@ mod tests {
     #[test]
     fn many_ranks_are_written_as_xla_does() {
         let mesh = Mesh::new([("data", 256), ("tensor", 8)]).unwrap();
-        let (data, tensor): (Vec<_>, Vec<_>) = (mesh.atoms_of("data").collect(), mesh.atoms_of("tensor").collect());
+        let (data, tensor): (Vec<_>, Vec<_>) =
+            (mesh.sub_axes_of("data").collect(), mesh.sub_axes_of("tensor").collect());
         assert_eq!(mesh.groups(&tensor).to_string(), "[256,8]<=[2048]");
         assert_eq!(mesh.groups(&data).to_string(), "[8,256]<=[256,8]T(1,0)");
         assert_eq!(mesh.groups(&[tensor[2], data[7]]).to_string(), "[512,4]<=[128,2,4,2]T(0,2,3,1)");

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 /// Ranks as a grid of named axes, the major one first: rank `r` of the axes `[data = 2, tensor = 4]` has the coordinates
 /// `r / 4` and `r % 4`.
 ///
-/// An axis is as many *atoms* as its size has prime factors, major first, so that a dimension that fewer ranks can share
+/// An axis is as many *sub-axes* as its size has prime factors, major first, so that a dimension that fewer ranks can share
 /// than the axis has, such as 2 key heads on 4 ranks, is sharded by the first of them and replicated over the others.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Axis>", into = "Vec<Axis>")]
 pub struct Mesh {
     axes: Vec<Axis>,
-    atoms: Vec<MeshAtom>,
+    sub_axes: Vec<SubAxis>,
 }
 
 /// An axis of a [`Mesh`].
@@ -28,7 +28,7 @@ pub struct Axis {
 
 /// A prime factor of an axis, or several as one ([`Mesh::joined`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct MeshAtom {
+pub struct SubAxis {
     /// The position of its axis.
     pub axis: usize,
     /// How many ranks lie along it.
@@ -37,8 +37,8 @@ pub struct MeshAtom {
     pub stride: usize,
 }
 
-/// The position of an atom in [`Mesh::atoms`].
-pub type AtomId = usize;
+/// The position of a sub-axis in [`Mesh::sub_axes`].
+pub type SubAxisId = usize;
 
 impl Mesh {
     /// A grid of these axes, the major one first. Axes of one rank are left out.
@@ -50,19 +50,20 @@ impl Mesh {
         Self::try_from(axes.filter(|axis| axis.size != 1).collect::<Vec<_>>())
     }
 
-    /// The same ranks with neighbouring atoms of an axis as one, but where `apart` says of an atom that the next is none of its: the grid, and
-    /// which atom of it each atom has become part of. Atoms of the grid are no primes then.
+    /// The same ranks with neighbouring sub-axes of an axis as one, but where `apart` says of a sub-axis that the next is none of its: the grid, and
+    /// which sub-axis of it each sub-axis has become part of. Sub-axes of the grid are no primes then.
     #[must_use]
-    pub fn joined(&self, apart: impl Fn(AtomId) -> bool) -> (Self, Vec<AtomId>) {
-        let (mut atoms, mut became): (Vec<MeshAtom>, Vec<AtomId>) = (Vec::new(), Vec::with_capacity(self.atoms.len()));
-        for (id, &atom) in self.atoms.iter().enumerate() {
-            match atoms.last_mut().filter(|last| last.axis == atom.axis && !apart(id - 1)) {
-                Some(last) => *last = MeshAtom { size: last.size * atom.size, ..atom },
-                None => atoms.push(atom),
+    pub fn joined(&self, apart: impl Fn(SubAxisId) -> bool) -> (Self, Vec<SubAxisId>) {
+        let (mut sub_axes, mut became): (Vec<SubAxis>, Vec<SubAxisId>) =
+            (Vec::new(), Vec::with_capacity(self.sub_axes.len()));
+        for (id, &sub_axis) in self.sub_axes.iter().enumerate() {
+            match sub_axes.last_mut().filter(|last| last.axis == sub_axis.axis && !apart(id - 1)) {
+                Some(last) => *last = SubAxis { size: last.size * sub_axis.size, ..sub_axis },
+                None => sub_axes.push(sub_axis),
             }
-            became.push(atoms.len() - 1);
+            became.push(sub_axes.len() - 1);
         }
-        (Self { axes: self.axes.clone(), atoms }, became)
+        (Self { axes: self.axes.clone(), sub_axes }, became)
     }
 
     /// The axes, the major one first.
@@ -71,13 +72,17 @@ impl Mesh {
     }
 
     /// The prime factors of the axes, the major one first.
-    pub fn atoms(&self) -> &[MeshAtom] {
-        &self.atoms
+    pub fn sub_axes(&self) -> &[SubAxis] {
+        &self.sub_axes
     }
 
-    /// The atoms of the axis of this name, the major one first; none where there is no such axis.
-    pub fn atoms_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = AtomId> + 'a {
-        self.atoms.iter().enumerate().filter(move |(_, atom)| self.axes[atom.axis].name == name).map(|(id, _)| id)
+    /// The sub-axes of the axis of this name, the major one first; none where there is no such axis.
+    pub fn sub_axes_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = SubAxisId> + 'a {
+        self.sub_axes
+            .iter()
+            .enumerate()
+            .filter(move |(_, sub_axis)| self.axes[sub_axis.axis].name == name)
+            .map(|(id, _)| id)
     }
 
     /// Number of ranks along the axis of this name, 1 where there is none.
@@ -90,16 +95,16 @@ impl Mesh {
         self.axes.iter().map(|axis| axis.size).product()
     }
 
-    /// Where a rank stands along an atom.
-    pub fn coordinate(&self, atom: AtomId, rank: usize) -> usize {
-        let MeshAtom { size, stride, .. } = self.atoms[atom];
+    /// Where a rank stands along a sub-axis.
+    pub fn coordinate(&self, sub_axis: SubAxisId, rank: usize) -> usize {
+        let SubAxis { size, stride, .. } = self.sub_axes[sub_axis];
         rank / stride % size
     }
 
-    /// The groups of ranks that differ along these atoms alone, each in the order that the atoms count, the first being major.
-    pub fn groups(&self, atoms: &[AtomId]) -> Groups {
-        let step = |&atom: &AtomId| (self.atoms[atom].size, self.atoms[atom].stride);
-        Groups::grid(self.num_ranks(), atoms.iter().map(step))
+    /// The groups of ranks that differ along these sub-axes alone, each in the order that the sub-axes count, the first being major.
+    pub fn groups(&self, sub_axes: &[SubAxisId]) -> Groups {
+        let step = |&sub_axis: &SubAxisId| (self.sub_axes[sub_axis].size, self.sub_axes[sub_axis].stride);
+        Groups::grid(self.num_ranks(), sub_axes.iter().map(step))
     }
 }
 
@@ -116,16 +121,16 @@ impl TryFrom<Vec<Axis>> for Mesh {
             let product = ranks.checked_mul(*size).filter(|&product| (1..=i32::MAX as usize).contains(&product));
             ranks = product.ok_or_else(|| error(format!("a mesh with {size} ranks along `{name}` cannot be")))?;
         }
-        let mut atoms = Vec::new();
+        let mut sub_axes = Vec::new();
         for (position, axis) in axes.iter().enumerate() {
             let mut below = ranks;
             for size in primes(axis.size) {
                 below /= size;
-                atoms.push(MeshAtom { axis: position, size, stride: below });
+                sub_axes.push(SubAxis { axis: position, size, stride: below });
             }
             ranks = below;
         }
-        Ok(Self { axes, atoms })
+        Ok(Self { axes, sub_axes })
     }
 }
 
@@ -159,12 +164,13 @@ mod tests {
     #[test]
     fn axes_are_split_into_primes() {
         let mesh = mesh(&[("data", 6), ("one", 1), ("tensor", 4)]);
-        let atoms: Vec<_> = mesh.atoms().iter().map(|atom| (atom.axis, atom.size, atom.stride)).collect();
-        assert_eq!(atoms, [(0, 2, 12), (0, 3, 4), (1, 2, 2), (1, 2, 1)]);
+        let sub_axes: Vec<_> =
+            mesh.sub_axes().iter().map(|sub_axis| (sub_axis.axis, sub_axis.size, sub_axis.stride)).collect();
+        assert_eq!(sub_axes, [(0, 2, 12), (0, 3, 4), (1, 2, 2), (1, 2, 1)]);
         assert_eq!(mesh.num_ranks(), 24);
-        assert_eq!(mesh.atoms_of("tensor").collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(mesh.sub_axes_of("tensor").collect::<Vec<_>>(), [2, 3]);
         assert_eq!((mesh.size("data"), mesh.size("one")), (6, 1));
-        assert_eq!((0..4).map(|atom| mesh.coordinate(atom, 23)).collect::<Vec<_>>(), [1, 2, 1, 1]);
+        assert_eq!((0..4).map(|sub_axis| mesh.coordinate(sub_axis, 23)).collect::<Vec<_>>(), [1, 2, 1, 1]);
     }
 
     #[test]

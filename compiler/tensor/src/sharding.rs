@@ -1,19 +1,20 @@
 //! How a tensor is spread over the ranks of a mesh.
 
-use crate::{AtomId, HostTensor, Mesh, Shape};
+use crate::{HostTensor, Mesh, Shape, SubAxisId};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-/// Which ranks hold an index of a dimension: those whose coordinate along an atom of the mesh is `index / stride % size`.
+/// Which ranks hold an index of a dimension: those whose coordinate along a sub-axis of the mesh is `index / stride % size`.
 ///
 /// Blocks are the case in which `stride * size` is the whole dimension. A smaller stride shares out each of several parts
 /// that follow one another, such as the queries, keys and values of a merged projection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Digit {
-    /// The atom of the mesh.
-    pub atom: AtomId,
+pub struct DimShard {
+    /// The sub-axis of the mesh; `atom` in manifests.
+    #[serde(rename = "atom")]
+    pub sub_axis: SubAxisId,
     /// Ranks along it.
     pub size: usize,
     /// How many indices follow one another on one rank, in terms of the whole dimension.
@@ -21,17 +22,17 @@ pub struct Digit {
 }
 
 /// What shards one dimension: digits of its index, the one of the largest stride first.
-pub type Digits = SmallVec<[Digit; 2]>;
+pub type DimShards = SmallVec<[DimShard; 2]>;
 
-/// For each dimension what shards it. Ranks that differ along other atoms hold the same.
+/// For each dimension what shards it. Ranks that differ along other sub-axes hold the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<Vec<Digit>>", into = "Vec<Vec<Digit>>")]
-pub struct Sharding(pub SmallVec<[Digits; 4]>);
+#[serde(from = "Vec<Vec<DimShard>>", into = "Vec<Vec<DimShard>>")]
+pub struct Sharding(pub SmallVec<[DimShards; 4]>);
 
 impl Sharding {
     /// The whole tensor on each rank.
     pub fn replicated(rank: usize) -> Self {
-        Self(SmallVec::from_elem(Digits::new(), rank))
+        Self(SmallVec::from_elem(DimShards::new(), rank))
     }
 
     /// Whether each rank holds the whole.
@@ -41,44 +42,44 @@ impl Sharding {
 
     /// The same with another digit on a dimension.
     #[must_use]
-    pub fn with(mut self, dim: usize, digit: Digit) -> Self {
+    pub fn with(mut self, dim: usize, digit: DimShard) -> Self {
         let digits = &mut self.0[dim];
         let at = digits.iter().position(|other| other.stride < digit.stride).unwrap_or(digits.len());
         digits.insert(at, digit);
         self
     }
 
-    /// The same without an atom.
+    /// The same without a sub-axis.
     #[must_use]
-    pub fn without(mut self, atom: AtomId) -> Self {
+    pub fn without(mut self, sub_axis: SubAxisId) -> Self {
         for digits in &mut self.0 {
-            digits.retain(|digit| digit.atom != atom);
+            digits.retain(|digit| digit.sub_axis != sub_axis);
         }
         self
     }
 
-    /// The dimension and digit of an atom, if it shards anything.
-    pub fn find(&self, atom: AtomId) -> Option<(usize, Digit)> {
+    /// The dimension and digit of a sub-axis, if it shards anything.
+    pub fn find(&self, sub_axis: SubAxisId) -> Option<(usize, DimShard)> {
         let all = self.0.iter().enumerate().flat_map(|(dim, digits)| digits.iter().map(move |&digit| (dim, digit)));
-        all.into_iter().find(|(_, digit)| digit.atom == atom)
+        all.into_iter().find(|(_, digit)| digit.sub_axis == sub_axis)
     }
 
-    /// The atoms that shard something.
-    pub fn atoms(&self) -> impl Iterator<Item = AtomId> + '_ {
-        self.0.iter().flatten().map(|digit| digit.atom)
+    /// The sub-axes that shard something.
+    pub fn sub_axes(&self) -> impl Iterator<Item = SubAxisId> + '_ {
+        self.0.iter().flatten().map(|digit| digit.sub_axis)
     }
 
     /// The sizes of what a rank holds of a tensor of these sizes.
     pub fn local_shape(&self, shape: &Shape) -> Shape {
         let local =
-            |(&size, digits): (&usize, &Digits)| size / digits.iter().map(|digit| digit.size).product::<usize>();
+            |(&size, digits): (&usize, &DimShards)| size / digits.iter().map(|digit| digit.size).product::<usize>();
         shape.iter().zip(&self.0).map(local).collect()
     }
 
-    /// Whether it fits a tensor of these sizes: each digit divides what is left of its dimension, and no atom stands twice.
+    /// Whether it fits a tensor of these sizes: each digit divides what is left of its dimension, and no sub-axis stands twice.
     pub fn fits(&self, shape: &Shape) -> bool {
-        let atoms: SmallVec<[AtomId; 8]> = self.atoms().collect();
-        let once = atoms.iter().enumerate().all(|(position, atom)| !atoms[..position].contains(atom));
+        let sub_axes: SmallVec<[SubAxisId; 8]> = self.sub_axes().collect();
+        let once = sub_axes.iter().enumerate().all(|(position, sub_axis)| !sub_axes[..position].contains(sub_axis));
         once && self.0.len() == shape.rank()
             && shape.iter().zip(&self.0).all(|(&size, digits)| digits_fit(size, digits))
     }
@@ -157,13 +158,13 @@ impl Sharding {
     }
 }
 
-impl From<Vec<Vec<Digit>>> for Sharding {
-    fn from(dims: Vec<Vec<Digit>>) -> Self {
-        Self(dims.into_iter().map(Digits::from_vec).collect())
+impl From<Vec<Vec<DimShard>>> for Sharding {
+    fn from(dims: Vec<Vec<DimShard>>) -> Self {
+        Self(dims.into_iter().map(DimShards::from_vec).collect())
     }
 }
 
-impl From<Sharding> for Vec<Vec<Digit>> {
+impl From<Sharding> for Vec<Vec<DimShard>> {
     fn from(sharding: Sharding) -> Self {
         sharding.0.into_iter().map(|digits| digits.to_vec()).collect()
     }
@@ -174,17 +175,17 @@ fn no_shards(shape: &Shape) -> Diagnostic {
 }
 
 /// The index in the whole dimension of what a rank holds at `at`.
-fn whole_index(mesh: &Mesh, digits: &Digits, rank: usize, at: usize) -> usize {
+fn whole_index(mesh: &Mesh, digits: &DimShards, rank: usize, at: usize) -> usize {
     digits.iter().rev().fold(at, |index, digit| {
         let (high, low) = (index / digit.stride, index % digit.stride);
-        (high * digit.size + mesh.coordinate(digit.atom, rank)) * digit.stride + low
+        (high * digit.size + mesh.coordinate(digit.sub_axis, rank)) * digit.stride + low
     })
 }
 
 /// Whether these are digits of an index below `size`, the largest stride first, no two of which overlap.
-fn digits_fit(size: usize, digits: &Digits) -> bool {
+fn digits_fit(size: usize, digits: &DimShards) -> bool {
     let mut above = size;
-    digits.iter().all(|&Digit { size, stride, .. }| {
+    digits.iter().all(|&DimShard { size, stride, .. }| {
         let span = size.checked_mul(stride);
         let fits = stride > 0 && span.is_some_and(|span| above.is_multiple_of(span));
         above = stride;
@@ -209,7 +210,7 @@ mod tests {
     #[test]
     fn blocks_and_parts_of_each_part() {
         let mesh = Mesh::new([("tensor", 2)]).unwrap();
-        let digit = |stride| Digit { atom: 0, size: 2, stride };
+        let digit = |stride| DimShard { sub_axis: 0, size: 2, stride };
         let whole = tensor([12]);
         let blocks = Sharding::replicated(1).with(0, digit(6));
         assert_eq!(shards(&mesh, &blocks, &whole), [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]);
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn digits_of_two_axes_share_a_dimension() {
         let mesh = Mesh::new([("data", 2), ("tensor", 2)]).unwrap();
-        let on = |atom, stride| Digit { atom, size: 2, stride };
+        let on = |sub_axis, stride| DimShard { sub_axis, size: 2, stride };
         let sharding = Sharding::replicated(2).with(1, on(1, 1)).with(1, on(0, 4));
         let whole = tensor([1, 8]);
         assert_eq!(shards(&mesh, &sharding, &whole), [[0, 2], [1, 3], [4, 6], [5, 7]]);
@@ -230,7 +231,7 @@ mod tests {
     #[test]
     fn shards_make_the_whole() {
         let mesh = Mesh::new([("data", 2), ("tensor", 6)]).unwrap();
-        let on = |atom, size, stride| Digit { atom, size, stride };
+        let on = |sub_axis, size, stride| DimShard { sub_axis, size, stride };
         let whole = tensor([4, 12, 3]);
         for sharding in [
             Sharding::replicated(3),
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn what_does_not_divide_does_not_fit() {
-        let on = |atom, size, stride| Digit { atom, size, stride };
+        let on = |sub_axis, size, stride| DimShard { sub_axis, size, stride };
         let fits = |sharding: Sharding| sharding.fits(&Shape::from([6, 4]));
         let none = || Sharding::replicated(2);
         assert!(fits(none().with(0, on(0, 3, 2)).with(0, on(1, 2, 1))));

@@ -9,7 +9,7 @@ use halite_ir::paths::family;
 use halite_ir::{Module, Wire, wire};
 use halite_passes::{Runner, RunnerOptions};
 use halite_support::{Diagnostic, Diagnostics};
-use halite_tensor::{Digit, Mesh};
+use halite_tensor::{DimShard, Mesh};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -104,14 +104,14 @@ fn placed(manifest: &Manifest) -> Vec<PlacedBuffers> {
 }
 
 /// The axes of digits, with the number of ranks where these are not all of an axis.
-fn named<'a>(mesh: &Mesh, digits: impl Iterator<Item = &'a Digit>) -> String {
-    along(mesh, digits.map(|digit| digit.atom))
+fn named<'a>(mesh: &Mesh, digits: impl Iterator<Item = &'a DimShard>) -> String {
+    along(mesh, digits.map(|digit| digit.sub_axis))
 }
 
-fn along(mesh: &Mesh, atoms: impl Iterator<Item = usize>) -> String {
+fn along(mesh: &Mesh, sub_axes: impl Iterator<Item = usize>) -> String {
     let mut sizes: IndexMap<usize, usize> = IndexMap::new();
-    for atom in atoms.map(|atom| mesh.atoms()[atom]) {
-        *sizes.entry(atom.axis).or_insert(1) *= atom.size;
+    for sub_axis in sub_axes.map(|sub_axis| mesh.sub_axes()[sub_axis]) {
+        *sizes.entry(sub_axis.axis).or_insert(1) *= sub_axis.size;
     }
     let name = |(axis, size): (usize, usize)| {
         let axis = &mesh.axes()[axis];
@@ -142,7 +142,8 @@ fn add_traffic(all: &mut IndexMap<Key, Traffic>, mesh: &Mesh, module: &Module, c
 fn axis(mesh: &Mesh, wire: &Wire<'_>) -> String {
     let Some(groups) = wire.groups else { return "pairs".to_owned() };
     let Some(group) = groups.lists().into_iter().next() else { return "none".to_owned() };
-    let differs =
-        |&atom: &usize| group.iter().any(|&rank| mesh.coordinate(atom, rank) != mesh.coordinate(atom, group[0]));
-    along(mesh, (0..mesh.atoms().len()).filter(differs))
+    let differs = |&sub_axis: &usize| {
+        group.iter().any(|&rank| mesh.coordinate(sub_axis, rank) != mesh.coordinate(sub_axis, group[0]))
+    };
+    along(mesh, (0..mesh.sub_axes().len()).filter(differs))
 }

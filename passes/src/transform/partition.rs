@@ -7,15 +7,15 @@ mod known;
 mod make;
 mod plan;
 mod planner;
+mod preference;
 mod reshard;
 mod seeds;
-mod wish;
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Milestone, Pass, PassCx, PassInfo, Relation};
 use crate::transform::annotate_rounding::AnnotateRounding;
 use crate::transform::expand_composites::expand_all;
-use fact::{Atoms, Fact, Place};
+use fact::{Fact, Placement, SubAxes};
 use halite_ir::{FuncId, Function, InferCx, Module, ParamRole};
 use halite_recipe::{Divides, Recipe, RoundingMode, SrBy, SrSites};
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -25,7 +25,7 @@ use make::make;
 use plan::{Given, Key, Plan, Plans};
 use reshard::Reshard;
 use rustc_hash::FxHashMap;
-use seeds::{Seeds, Uneven, atoms_that_divide};
+use seeds::{Seeds, Uneven, sub_axes_that_divide};
 use std::rc::Rc;
 
 /// The name of the pass.
@@ -140,16 +140,16 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
             functions: &functions,
             reduce: recipe.precision.reduce,
             along_sequence: if parallel.sequence {
-                atoms_that_divide(mesh, Divides::Weights).collect()
+                sub_axes_that_divide(mesh, Divides::Weights).collect()
             } else {
-                Atoms::new()
+                SubAxes::new()
             },
             state: replaced.collect(),
         };
-        let key = Key { function: id, params: facts(entry, &at), wishes: Vec::new() };
+        let key = Key { function: id, params: facts(entry, &at), preferences: Vec::new() };
         let mut plans = Plans::default();
         let plan = make(&mut plans, &given, cx, key.clone())?;
-        let moved = adopt(&seeds, entry, &plan, &mut weights);
+        let moved = assign_unconstrained(&seeds, entry, &plan, &mut weights);
         if !moved || round == ROUNDS {
             return Ok((plans, key));
         }
@@ -158,7 +158,7 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
 }
 
 /// Where all parameters lie, those that are state of a weight as it does.
-fn with_state(seeds: &Seeds<'_>, entry: &Function, weights: &[Sharding]) -> Vec<Place> {
+fn with_state(seeds: &Seeds<'_>, entry: &Function, weights: &[Sharding]) -> Vec<Placement> {
     let named: FxHashMap<&str, usize> = entry.params.iter().enumerate().map(|(at, param)| (&*param.name, at)).collect();
     let place = |(at, param): (usize, &halite_ir::Param)| {
         let of = param.role.weight_of().and_then(|of| named.get(of).copied());
@@ -172,8 +172,8 @@ fn with_state(seeds: &Seeds<'_>, entry: &Function, weights: &[Sharding]) -> Vec<
 }
 
 /// What is known of the parameters of the entry.
-fn facts(entry: &Function, at: &[Place]) -> Vec<Fact> {
-    let fact = |(param, place): (&halite_ir::Param, &Place)| Fact {
+fn facts(entry: &Function, at: &[Placement]) -> Vec<Fact> {
+    let fact = |(param, place): (&halite_ir::Param, &Placement)| Fact {
         place: place.clone(),
         stationary: matches!(param.role, ParamRole::Weight(_)),
         zero: false,
@@ -183,13 +183,13 @@ fn facts(entry: &Function, at: &[Place]) -> Vec<Fact> {
 }
 
 /// Puts weights that nothing shards yet along `tensor` where what reads them wants them; whether there are any.
-fn adopt(seeds: &Seeds<'_>, entry: &Function, plan: &Rc<Plan>, weights: &mut [Sharding]) -> bool {
+fn assign_unconstrained(seeds: &Seeds<'_>, entry: &Function, plan: &Rc<Plan>, weights: &mut [Sharding]) -> bool {
     let mut moved = false;
     for ((param, wanted), weight) in entry.params.iter().zip(&plan.wanted).zip(weights) {
         if let (ParamRole::Weight(_), Some(wanted), true) =
             (&param.role, wanted, weight.is_replicated() && !seeds.is_placed(param))
         {
-            *weight = atoms_that_divide(seeds.mesh, Divides::Batch).fold(wanted.clone(), Sharding::without);
+            *weight = sub_axes_that_divide(seeds.mesh, Divides::Batch).fold(wanted.clone(), Sharding::without);
             moved |= !weight.is_replicated();
         }
     }

@@ -5,7 +5,7 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::target::RankSource;
 use halite_ir::{Function, InferCx, Inst, Module, Op, ParamRole, Rewriter, TensorType, Value, rewrite_planned};
 use halite_support::{Name, Result};
-use halite_tensor::{Content, DType, Digit, Mesh, MeshAtom, Sharding};
+use halite_tensor::{Content, DType, DimShard, Mesh, Sharding, SubAxis};
 use std::sync::Arc;
 
 /// The name of the pass.
@@ -110,8 +110,8 @@ fn rewrite(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, (rank, reads): 
 fn note(module: &mut Module, mesh: &Mesh) {
     let entry = module.entry().and_then(|entry| entry.params.last());
     let Some((name, layout)) = entry.map(|param| param.name.clone()).zip(module.layout.as_mut()) else { return };
-    let digit = |(atom, own): (usize, &MeshAtom)| Digit { atom, size: own.size, stride: own.stride };
-    let digits = mesh.atoms().iter().enumerate().map(digit);
+    let digit = |(sub_axis, own): (usize, &SubAxis)| DimShard { sub_axis, size: own.size, stride: own.stride };
+    let digits = mesh.sub_axes().iter().enumerate().map(digit);
     let sharding = digits.fold(Sharding::replicated(1), |sharding, digit| sharding.with(0, digit));
     Arc::make_mut(layout).shardings.insert(name, sharding);
 }

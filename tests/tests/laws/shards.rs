@@ -6,7 +6,7 @@ use halite_ir::{
     Builder, Interpreter, Linear, Module, Op, ParamRole, Registry, Sample, Shards, TensorType, Value, sample_inputs,
     sample_module,
 };
-use halite_tensor::{DType, Digit, HostTensor, Mesh, Sharding, compare::difference};
+use halite_tensor::{DType, DimShard, HostTensor, Mesh, Sharding, compare::difference};
 use halite_test_kit::cases::{describe, samples};
 
 /// A sample with its types and how its dimensions correspond.
@@ -37,7 +37,7 @@ fn lie(case: &Case, results: bool, factor: usize, stride: usize) -> Vec<Sharding
         for (dim, factors) in dims.iter().enumerate() {
             if let Some(at) = factors.iter().position(|own| own.index() == factor) {
                 let below: usize = factors[at + 1..].iter().map(|own| case.map.factors[own.index()].size).product();
-                sharding = sharding.with(dim, Digit { atom: 0, size: 2, stride: stride * below });
+                sharding = sharding.with(dim, DimShard { sub_axis: 0, size: 2, stride: stride * below });
             }
         }
         sharding

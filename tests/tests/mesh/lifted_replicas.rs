@@ -8,7 +8,7 @@ use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_hlo::{CheckedHlo, decode};
 use halite_ir::{LowerOptions, Module, lower, verify};
 use halite_lift::{Claims, Lifted, claims, lift};
-use halite_tensor::{Digit, Mesh, Sharding};
+use halite_tensor::{DimShard, Mesh, Sharding};
 use halite_tests::layouts::is_long;
 use halite_tests::meshes::{LAYOUTS, MODELS, Model, OnMesh, Ranks, entry, layout};
 use halite_tests::parallel::for_each;
@@ -41,7 +41,7 @@ fn sharded_first(mesh: &Mesh, graph: &Graph, lifted: &Lifted, sharded: bool) -> 
     let mut claims = claims(graph, entry, mesh).unwrap();
     if sharded {
         let stride = entry.ty(entry.params[0].value).shape()[0];
-        let digit = Digit { atom: 0, size: mesh.atoms()[0].size, stride };
+        let digit = DimShard { sub_axis: 0, size: mesh.sub_axes()[0].size, stride };
         claims.params[0] = claims.params[0].clone().with(0, digit);
     }
     claims

@@ -5,7 +5,7 @@ use halite_bundle::Manifest;
 use halite_bundle::tensors::Tensors;
 use halite_hlo::{ComputationBuilder, DotDims, Id, ReduceKind};
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
-use halite_tensor::{Digit, Mesh, Sharding};
+use halite_tensor::{DimShard, Mesh, Sharding};
 use std::sync::OnceLock;
 
 const RATE: f64 = 0.01;
@@ -27,7 +27,8 @@ fn regression_with(mesh: &Mesh, reduced: &str) -> Bundle {
     let mut bundle = bundle();
     let manifest = &mut bundle.manifest;
     manifest.mesh = mesh.clone();
-    let along = |axis: &'static str, stride| mesh.atoms_of(axis).map(move |atom| Digit { atom, size: 2, stride });
+    let along =
+        |axis: &'static str, stride| mesh.sub_axes_of(axis).map(move |sub_axis| DimShard { sub_axis, size: 2, stride });
     let columns = |sharding: Sharding, dim| along("tensor", 2).fold(sharding, |all, digit| all.with(dim, digit));
     let rows = |sharding: Sharding| along("data", 1).fold(sharding, |all, digit| all.with(0, digit));
     let [x, w, _] = &mut manifest.buffers[..] else { panic!("the bundle has three buffers") };
@@ -112,8 +113,12 @@ fn contracting(lhs: usize, rhs: usize) -> DotDims {
 
 /// The sum over the ranks along an axis, where there is one.
 fn all_reduce(main: &mut ComputationBuilder<'_>, mesh: &Mesh, axis: &str, x: Id) -> Id {
-    let atoms: Vec<_> = mesh.atoms_of(axis).collect();
-    if atoms.is_empty() { x } else { main.all_reduce(ReduceKind::Add, &[x], &mesh.groups(&atoms).lists()).unwrap()[0] }
+    let sub_axes: Vec<_> = mesh.sub_axes_of(axis).collect();
+    if sub_axes.is_empty() {
+        x
+    } else {
+        main.all_reduce(ReduceKind::Add, &[x], &mesh.groups(&sub_axes).lists()).unwrap()[0]
+    }
 }
 
 fn batch(rows: usize) -> HostTensor {
@@ -247,5 +252,5 @@ fn shardings_that_contradict_the_mesh_are_refused() {
     let mut bundle = regression(&mesh(2, 1));
     bundle.manifest.mesh = mesh(1, 1);
     let text = message(TrainStep::load(devices(), &bundle));
-    assert!(text.ends_with("the buffer `x` is sharded by the atom 0 of the mesh, which has 0"), "{text}");
+    assert!(text.ends_with("the buffer `x` is sharded by the sub-axis 0 of the mesh, which has 0"), "{text}");
 }

@@ -17,8 +17,8 @@ pub(super) fn counted(number: &Number, mesh: &Mesh, cause: Cause) -> Option<Read
         return Some(reading);
     }
     let mut reading = Reading::default();
-    for atom in varies {
-        reading.set(atom, Some((Part::Own(Why::Rank), cause)));
+    for sub_axis in varies {
+        reading.set(sub_axis, Some((Part::Varying(Why::Rank), cause)));
     }
     Some(reading)
 }
@@ -34,9 +34,9 @@ fn shard(number: &Number, mesh: &Mesh) -> Option<Reading> {
     let mut terms = terms.into_iter().peekable();
     loop {
         if let Some(at) = steps.iter().position(|&(_, by)| by == whole) {
-            let (atom, _) = steps.remove(at);
-            reading.digits.push(Placed { atom, dim, stride: local });
-            whole = whole.checked_mul(mesh.atoms()[atom].size as i64)?;
+            let (sub_axis, _) = steps.remove(at);
+            reading.digits.push(Placed { sub_axis, dim, stride: local });
+            whole = whole.checked_mul(mesh.sub_axes()[sub_axis].size as i64)?;
             continue;
         }
         let fits = |term: &Term| term.index == Index::Dim(dim) && term.stride == local && term.factor == whole;

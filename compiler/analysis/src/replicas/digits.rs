@@ -1,7 +1,7 @@
-//! Digits between shapes: what one shape leaves open another decides.
+//! DimShards between shapes: what one shape leaves open another decides.
 
 use super::state::{Placed, Reading};
-use halite_tensor::{Digit, Mesh, Shape, Sharding};
+use halite_tensor::{DimShard, Mesh, Shape, Sharding};
 use smallvec::SmallVec;
 
 /// A place for a digit: which size, counted from the minor one, and the stride within it.
@@ -77,7 +77,7 @@ pub(super) fn of_sharding(sharding: &Sharding) -> Reading {
     for (dim, digits) in sharding.0.iter().enumerate().rev() {
         let mut below = 1;
         for digit in digits.iter().rev() {
-            reading.digits.push(Placed { atom: digit.atom, dim, stride: digit.stride / below });
+            reading.digits.push(Placed { sub_axis: digit.sub_axis, dim, stride: digit.stride / below });
             below *= digit.size;
         }
     }
@@ -85,11 +85,11 @@ pub(super) fn of_sharding(sharding: &Sharding) -> Reading {
 }
 
 /// What shards a dimension, in terms of the whole of it, the lowest first.
-pub(super) fn whole(mesh: &Mesh, reading: &Reading, dim: usize) -> Vec<Digit> {
+pub(super) fn whole(mesh: &Mesh, reading: &Reading, dim: usize) -> Vec<DimShard> {
     let mut below = 1;
     let digit = |placed: &Placed| {
-        let size = mesh.atoms()[placed.atom].size;
-        let digit = Digit { atom: placed.atom, size, stride: placed.stride * below };
+        let size = mesh.sub_axes()[placed.sub_axis].size;
+        let digit = DimShard { sub_axis: placed.sub_axis, size, stride: placed.stride * below };
         below *= size;
         digit
     };

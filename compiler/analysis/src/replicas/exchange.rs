@@ -3,23 +3,23 @@
 use super::free::{Free, Stretches, holds};
 use super::state::{Cause, Part, Placed, Reading, State, Why};
 use halite_ir::ops::Reduction;
-use halite_tensor::{AtomId, Mesh, Shape};
+use halite_tensor::{Mesh, Shape, SubAxisId};
 
 /// What is wrong with a collective.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
-    /// Groups are not those of any atoms.
+    /// Groups are not those of any sub-axes.
     Groups,
     /// All ranks hold the same already, of which a sum makes a multiple.
-    Twice(AtomId),
+    Twice(SubAxisId),
     /// Shards are added up.
-    Shards(AtomId),
+    Shards(SubAxisId),
     /// Terms of a sum are combined otherwise.
-    Kind(AtomId),
+    Kind(SubAxisId),
     /// What is combined or put together is not known.
-    Unknown(AtomId, Why, Cause),
+    Unknown(SubAxisId, Why, Cause),
     /// What is put together are no shards of this dimension, or not in this order.
-    Order(AtomId),
+    Order(SubAxisId),
 }
 
 /// A value that ranks exchange.
@@ -46,97 +46,103 @@ impl Exchange<'_> {
         }
     }
 
-    pub(super) fn all_reduce(&self, kind: Reduction, atoms: &[AtomId]) -> Result<Vec<Reading>, Fault> {
+    pub(super) fn all_reduce(&self, kind: Reduction, sub_axes: &[SubAxisId]) -> Result<Vec<Reading>, Fault> {
         self.each(|reading| {
             let mut reading = reading.clone();
-            for &atom in atoms {
-                self.reducible(&reading, kind, atom)?;
-                reading.set(atom, None);
+            for &sub_axis in sub_axes {
+                self.reducible(&reading, kind, sub_axis)?;
+                reading.set(sub_axis, None);
             }
             Ok(reading)
         })
     }
 
-    /// Whether combining along an atom gives the value.
-    fn reducible(&self, reading: &Reading, kind: Reduction, atom: AtomId) -> Result<(), Fault> {
+    /// Whether combining along a sub-axis gives the value.
+    fn reducible(&self, reading: &Reading, kind: Reduction, sub_axis: SubAxisId) -> Result<(), Fault> {
         if self.state.zero {
             return Ok(());
         }
-        if reading.digit(atom).is_some() {
-            return Err(Fault::Shards(atom));
+        if reading.digit(sub_axis).is_some() {
+            return Err(Fault::Shards(sub_axis));
         }
-        match reading.part(atom) {
-            None if kind == Reduction::Sum => Err(Fault::Twice(atom)),
+        match reading.part(sub_axis) {
+            None if kind == Reduction::Sum => Err(Fault::Twice(sub_axis)),
             None => Ok(()),
-            Some((_, Part::Terms(own), _)) if *own == kind => Ok(()),
-            Some((_, Part::Terms(_), _)) => Err(Fault::Kind(atom)),
-            Some((_, part, cause)) => Err(Fault::Unknown(atom, why(part), *cause)),
+            Some((_, Part::Partial(own), _)) if *own == kind => Ok(()),
+            Some((_, Part::Partial(_), _)) => Err(Fault::Kind(sub_axis)),
+            Some((_, part, cause)) => Err(Fault::Unknown(sub_axis, why(part), *cause)),
         }
     }
 
-    pub(super) fn reduce_scatter(&self, dim: usize, atoms: &[AtomId]) -> Result<Vec<Reading>, Fault> {
+    pub(super) fn reduce_scatter(&self, dim: usize, sub_axes: &[SubAxisId]) -> Result<Vec<Reading>, Fault> {
         self.each(|reading| {
             let (mut reading, mut size) = (reading.clone(), self.shape[dim]);
-            for &atom in atoms {
-                self.reducible(&reading, Reduction::Sum, atom)?;
-                size = self.keep(&mut reading, dim, size, atom);
+            for &sub_axis in sub_axes {
+                self.reducible(&reading, Reduction::Sum, sub_axis)?;
+                size = self.keep(&mut reading, dim, size, sub_axis);
             }
             Ok(reading)
         })
     }
 
-    pub(super) fn all_gather(&self, dim: usize, atoms: &[AtomId]) -> Result<Vec<Reading>, Fault> {
+    pub(super) fn all_gather(&self, dim: usize, sub_axes: &[SubAxisId]) -> Result<Vec<Reading>, Fault> {
         self.each(|reading| {
             let (mut reading, mut size) = (reading.clone(), self.shape[dim]);
-            for &atom in atoms.iter().rev() {
-                size = self.join(&mut reading, dim, size, atom)?;
+            for &sub_axis in sub_axes.iter().rev() {
+                size = self.join(&mut reading, dim, size, sub_axis)?;
             }
             Ok(reading)
         })
     }
 
-    pub(super) fn all_to_all(&self, split: usize, concat: usize, atoms: &[AtomId]) -> Result<Vec<Reading>, Fault> {
+    pub(super) fn all_to_all(
+        &self,
+        split: usize,
+        concat: usize,
+        sub_axes: &[SubAxisId],
+    ) -> Result<Vec<Reading>, Fault> {
         self.each(|reading| {
             let (mut reading, mut size) = (reading.clone(), self.shape[concat]);
-            for &atom in atoms.iter().rev() {
-                size = self.join(&mut reading, concat, size, atom)?;
+            for &sub_axis in sub_axes.iter().rev() {
+                size = self.join(&mut reading, concat, size, sub_axis)?;
             }
             let mut size = if split == concat { size } else { self.shape[split] };
-            for &atom in atoms {
-                size = self.keep(&mut reading, split, size, atom);
+            for &sub_axis in sub_axes {
+                size = self.keep(&mut reading, split, size, sub_axis);
             }
             Ok(reading)
         })
     }
 
-    /// Each rank along an atom keeps its block of what all hold of a dimension; the size of the block.
-    pub(super) fn keep(&self, reading: &mut Reading, dim: usize, size: usize, atom: AtomId) -> usize {
-        let left = size / self.mesh.atoms()[atom].size;
-        reading.set(atom, None);
+    /// Each rank along a sub-axis keeps its block of what all hold of a dimension; the size of the block.
+    pub(super) fn keep(&self, reading: &mut Reading, dim: usize, size: usize, sub_axis: SubAxisId) -> usize {
+        let left = size / self.mesh.sub_axes()[sub_axis].size;
+        reading.set(sub_axis, None);
         let crossed = |digit: &Placed| digit.dim == dim && digit.stride < size && !left.is_multiple_of(digit.stride);
-        let lost: Vec<AtomId> = reading.digits.iter().filter(|digit| crossed(digit)).map(|digit| digit.atom).collect();
-        for atom in lost {
-            reading.set(atom, Some((Part::Own(Why::Cut), self.cause)));
+        let lost: Vec<SubAxisId> =
+            reading.digits.iter().filter(|digit| crossed(digit)).map(|digit| digit.sub_axis).collect();
+        for sub_axis in lost {
+            reading.set(sub_axis, Some((Part::Varying(Why::Cut), self.cause)));
         }
         let above = |digit: &Placed| digit.dim < dim || (digit.dim == dim && digit.stride >= size);
         let at = reading.digits.iter().position(above).unwrap_or(reading.digits.len());
         for digit in reading.digits[at..].iter_mut().filter(|digit| digit.dim == dim) {
             digit.stride = left;
         }
-        reading.digits.insert(at, Placed { atom, dim, stride: left });
+        reading.digits.insert(at, Placed { sub_axis, dim, stride: left });
         left
     }
 
-    /// The shards along an atom follow one another; the size of what that gives.
-    fn join(&self, reading: &mut Reading, dim: usize, size: usize, atom: AtomId) -> Result<usize, Fault> {
-        let parts = self.mesh.atoms()[atom].size;
-        if let Some((_, part, cause)) = reading.part(atom) {
-            return Err(Fault::Unknown(atom, why(part), *cause));
+    /// The shards along a sub-axis follow one another; the size of what that gives.
+    fn join(&self, reading: &mut Reading, dim: usize, size: usize, sub_axis: SubAxisId) -> Result<usize, Fault> {
+        let parts = self.mesh.sub_axes()[sub_axis].size;
+        if let Some((_, part, cause)) = reading.part(sub_axis) {
+            return Err(Fault::Unknown(sub_axis, why(part), *cause));
         }
-        let at = reading.digits.iter().position(|digit| digit.atom == atom);
+        let at = reading.digits.iter().position(|digit| digit.sub_axis == sub_axis);
         let Some(at) = at.filter(|&at| reading.digits[at].dim == dim && reading.digits[at].stride == size) else {
             let repeats = self.state.free.get(dim).is_some_and(|free| holds(free, self.shape[dim]));
-            return if at.is_none() && repeats { Ok(size * parts) } else { Err(Fault::Order(atom)) };
+            return if at.is_none() && repeats { Ok(size * parts) } else { Err(Fault::Order(sub_axis)) };
         };
         reading.digits.remove(at);
         for digit in reading.digits[at..].iter_mut().filter(|digit| digit.dim == dim) {
@@ -149,9 +155,9 @@ impl Exchange<'_> {
 /// Why a part of a value is none that could be combined.
 fn why(part: &Part) -> Why {
     match part {
-        Part::Own(why) => *why,
-        Part::Picked(..) | Part::Kept(_) => Why::Index,
-        Part::Terms(_) => Why::Unlike,
+        Part::Varying(why) => *why,
+        Part::OwnerByIndex(..) | Part::MaskedOwner(_) => Why::Index,
+        Part::Partial(_) => Why::Unlike,
     }
 }
 

@@ -9,16 +9,16 @@ use super::witness::{given, ran_on, tolerance};
 use halite_ir::{FuncResult, Function, Layout, Module, Param, Registry};
 use halite_support::Name;
 use halite_tensor::compare::difference;
-use halite_tensor::{AtomId, HostTensor};
+use halite_tensor::{HostTensor, SubAxisId};
 use std::fmt;
 
-/// A dimension that ranks along an atom share out: its parameters, each with the number of the dimension, and two pairs of elements.
+/// A dimension that ranks along a sub-axis share out: its parameters, each with the number of the dimension, and two pairs of elements.
 struct Shared {
     params: Vec<(usize, usize)>,
     size: usize,
     /// On one rank.
     within: [usize; 2],
-    /// On two that differ along the atom alone.
+    /// On two that differ along the sub-axis alone.
     between: [usize; 2],
 }
 
@@ -54,7 +54,7 @@ pub fn held_elsewhere(module: &Module, registry: &Registry) -> Option<ReplicaSus
     let tolerance = tolerance(module);
     let results = |inputs: &[HostTensor]| whole_results(layout, entry, &ran_on(module, registry, inputs)?);
     let mut base = None;
-    for shared in (0..layout.mesh.atoms().len()).flat_map(|atom| shared(layout, entry, atom)) {
+    for shared in (0..layout.mesh.sub_axes().len()).flat_map(|sub_axis| shared(layout, entry, sub_axis)) {
         if base.is_none() {
             base = Some(results(&inputs)?);
         }
@@ -78,11 +78,11 @@ pub fn held_elsewhere(module: &Module, registry: &Registry) -> Option<ReplicaSus
     None
 }
 
-/// The dimensions that ranks along an atom share out, those of one size together.
-fn shared(layout: &Layout, entry: &Function, atom: AtomId) -> Vec<Shared> {
+/// The dimensions that ranks along a sub-axis share out, those of one size together.
+fn shared(layout: &Layout, entry: &Function, sub_axis: SubAxisId) -> Vec<Shared> {
     let mut all: Vec<Shared> = Vec::new();
     for (at, param) in entry.params.iter().enumerate() {
-        let Some((dim, digit, least)) = sharded(layout, param, atom) else { continue };
+        let Some((dim, digit, least)) = sharded(layout, param, sub_axis) else { continue };
         let size = Layout::whole(layout.of_param(param), entry.ty(param.value)).shape()[dim];
         // Two elements that follow one another lie on one rank.
         if least < 2 {
@@ -96,9 +96,9 @@ fn shared(layout: &Layout, entry: &Function, atom: AtomId) -> Vec<Shared> {
     all
 }
 
-/// The dimension that an atom shards, the stride of its digit, and the least stride of any digit of that dimension.
-fn sharded(layout: &Layout, param: &Param, atom: AtomId) -> Option<(usize, usize, usize)> {
-    let (dim, digit) = layout.of_param(param)?.find(atom)?;
+/// The dimension that a sub-axis shards, the stride of its digit, and the least stride of any digit of that dimension.
+fn sharded(layout: &Layout, param: &Param, sub_axis: SubAxisId) -> Option<(usize, usize, usize)> {
+    let (dim, digit) = layout.of_param(param)?.find(sub_axis)?;
     let least = layout.of_param(param)?.0[dim].iter().map(|digit| digit.stride).min()?;
     Some((dim, digit.stride, least))
 }

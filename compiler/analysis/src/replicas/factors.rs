@@ -11,7 +11,7 @@ use halite_ir::dims::{DimFactors, FactorKind, FactorMap};
 use halite_ir::ops::Reduction;
 use halite_ir::{Linear, Op};
 use halite_support::check_cancelled;
-use halite_tensor::{AtomId, Mesh};
+use halite_tensor::{Mesh, SubAxisId};
 use smallvec::SmallVec;
 
 /// An op with what is known of its operands.
@@ -48,9 +48,9 @@ impl Application<'_> {
             for later in [false, true].into_iter().take(1 + clashes.min(open)) {
                 let question = Question { views: &chosen, free: &free, later };
                 let mut outcomes: Vec<Outcome> =
-                    (0..self.mesh.atoms().len()).map(|atom| self.outcome(atom, &question)).collect();
-                for atom in chosen.iter().enumerate().flat_map(|(at, view)| disordered(&chosen[..at], view)) {
-                    outcomes[atom] = self.own(Why::Unlike);
+                    (0..self.mesh.sub_axes().len()).map(|sub_axis| self.outcome(sub_axis, &question)).collect();
+                for sub_axis in chosen.iter().enumerate().flat_map(|(at, view)| disordered(&chosen[..at], view)) {
+                    outcomes[sub_axis] = self.own(Why::Unlike);
                 }
                 let order = order(&chosen);
                 let all = match self.unwritten() {
@@ -123,7 +123,7 @@ impl Application<'_> {
             let found: Vec<Slot> =
                 slots(&sizes, digit.stride).into_iter().map(|(slot, stride)| (before + slot, stride)).collect();
             if found.is_empty() {
-                parts.push((digit.atom, Part::Own(Why::Cut), self.cause));
+                parts.push((digit.sub_axis, Part::Varying(Why::Cut), self.cause));
             } else {
                 digits.push(*digit);
                 candidates.push(found);
@@ -133,31 +133,31 @@ impl Application<'_> {
             let at = |(&(slot, stride), digit): (&Slot, &Placed)| InFactor {
                 factor: factors[slot],
                 stride,
-                atom: digit.atom,
+                sub_axis: digit.sub_axis,
             };
             View { at: chosen.iter().zip(&digits).map(at).collect(), parts: parts.clone() }
         };
         choices(&candidates, &self.bonds.follows(&digits), above).into_iter().map(view).collect()
     }
 
-    fn outcome(&self, atom: AtomId, question: &Question<'_>) -> Outcome {
+    fn outcome(&self, sub_axis: SubAxisId, question: &Question<'_>) -> Outcome {
         let mut terms: SmallVec<[Option<Reduction>; 4]> = SmallVec::new();
         let (mut at, mut cause): (Option<InFactor>, Option<Cause>) = (None, None);
         for view in question.views {
             let mut own = None;
-            match view.parts.iter().find(|part| part.0 == atom) {
-                Some((_, Part::Own(why), cause)) => return Outcome::Part(Part::Own(*why), *cause),
-                Some((_, Part::Picked(..) | Part::Kept(_), cause)) => {
-                    return Outcome::Part(Part::Own(Why::Index), *cause);
+            match view.parts.iter().find(|part| part.0 == sub_axis) {
+                Some((_, Part::Varying(why), cause)) => return Outcome::Part(Part::Varying(*why), *cause),
+                Some((_, Part::OwnerByIndex(..) | Part::MaskedOwner(_), cause)) => {
+                    return Outcome::Part(Part::Varying(Why::Index), *cause);
                 }
-                Some((_, Part::Terms(kind), from)) => {
+                Some((_, Part::Partial(kind), from)) => {
                     own = Some(*kind);
                     cause = cause.or(Some(*from));
                 }
                 None => {}
             }
             terms.push(own);
-            let found = view.at.iter().find(|other| other.atom == atom).copied();
+            let found = view.at.iter().find(|other| other.sub_axis == sub_axis).copied();
             match (at, found) {
                 (Some(x), Some(y)) if x != y => {
                     match self.unwritten().and_then(|unwritten| unwritten.either(x, y, question.later)) {
@@ -172,7 +172,7 @@ impl Application<'_> {
             (Some(_), Some(_)) => self.own(Why::Unlike),
             (Some(at), None) => self.shard(at, question),
             (None, Some(cause)) => match self.passes(&terms) {
-                Some(kind) => Outcome::Part(Part::Terms(kind), cause),
+                Some(kind) => Outcome::Part(Part::Partial(kind), cause),
                 None => self.own(Why::NotLinear),
             },
             (None, None) => Outcome::Same,
@@ -184,7 +184,7 @@ impl Application<'_> {
     }
 
     fn own(&self, why: Why) -> Outcome {
-        Outcome::Part(Part::Own(why), self.cause)
+        Outcome::Part(Part::Varying(why), self.cause)
     }
 
     /// What comes of a factor that operands share out.
@@ -194,7 +194,7 @@ impl Application<'_> {
         let Some(at) = at else { return self.own(Why::Unlike) };
         match self.map.factors[at.factor].kind {
             FactorKind::Parallel => Outcome::At(at),
-            FactorKind::Contracted(Some(kind)) => Outcome::Part(Part::Terms(kind), self.cause),
+            FactorKind::Contracted(Some(kind)) => Outcome::Part(Part::Partial(kind), self.cause),
             FactorKind::Indexed => self.own(Why::Index),
             FactorKind::Contracted(None) | FactorKind::Mixed => self.own(Why::Cut),
         }
@@ -221,13 +221,15 @@ impl Application<'_> {
         passes.then_some(kind)
     }
 
-    fn result(&self, dims: &[DimFactors], outcomes: &[Outcome], order: &[AtomId]) -> Reading {
+    fn result(&self, dims: &[DimFactors], outcomes: &[Outcome], order: &[SubAxisId]) -> Reading {
         let mut reading = Reading::default();
         for (dim, factors) in dims.iter().enumerate().rev() {
             let mut low = 1;
             for id in factors.iter().rev() {
-                let digits = order.iter().filter_map(|&atom| match &outcomes[atom] {
-                    Outcome::At(at) if at.factor == id.index() => Some(Placed { atom, dim, stride: at.stride * low }),
+                let digits = order.iter().filter_map(|&sub_axis| match &outcomes[sub_axis] {
+                    Outcome::At(at) if at.factor == id.index() => {
+                        Some(Placed { sub_axis, dim, stride: at.stride * low })
+                    }
                     _ => None,
                 });
                 let mut digits: Vec<Placed> = digits.collect();
@@ -236,11 +238,11 @@ impl Application<'_> {
                 low *= self.map.factors[id.index()].size;
             }
         }
-        for (atom, outcome) in outcomes.iter().enumerate() {
+        for (sub_axis, outcome) in outcomes.iter().enumerate() {
             match outcome {
-                Outcome::Part(part, cause) => reading.set(atom, Some((part.clone(), *cause))),
-                Outcome::At(_) if reading.digit(atom).is_none() => {
-                    reading.set(atom, Some((Part::Own(Why::Cut), self.cause)));
+                Outcome::Part(part, cause) => reading.set(sub_axis, Some((part.clone(), *cause))),
+                Outcome::At(_) if reading.digit(sub_axis).is_none() => {
+                    reading.set(sub_axis, Some((Part::Varying(Why::Cut), self.cause)));
                 }
                 Outcome::At(_) | Outcome::Same => {}
             }
@@ -254,7 +256,7 @@ impl Application<'_> {
     }
 }
 
-/// One view of each operand, in all ways, first those in which the least atoms lie in one way for one and in another for another: how many do.
+/// One view of each operand, in all ways, first those in which the least sub-axes lie in one way for one and in another for another: how many do.
 ///
 /// Where the work is cancelled each gets the first alone.
 fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
@@ -278,44 +280,45 @@ fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
     all
 }
 
-/// Along how many atoms a view lies otherwise than one of these: it shards another factor, in another order, or is terms where the other is sharded.
+/// Along how many sub-axes a view lies otherwise than one of these: it shards another factor, in another order, or is terms where the other is sharded.
 fn clashes(chosen: &[&View], view: &View) -> usize {
-    let elsewhere =
-        |at: &&InFactor| chosen.iter().flat_map(|other| &other.at).any(|other| other.atom == at.atom && other != *at);
+    let elsewhere = |at: &&InFactor| {
+        chosen.iter().flat_map(|other| &other.at).any(|other| other.sub_axis == at.sub_axis && other != *at)
+    };
     let terms = |one: &View, other: &View| {
-        let sharded = |part: &&(AtomId, Part, Cause)| other.at.iter().any(|at| at.atom == part.0);
+        let sharded = |part: &&(SubAxisId, Part, Cause)| other.at.iter().any(|at| at.sub_axis == part.0);
         one.parts.iter().filter(sharded).count()
     };
     let apart: usize = chosen.iter().map(|other| terms(other, view) + terms(view, other)).sum();
     view.at.iter().filter(elsewhere).count() + apart + disordered(chosen, view).len()
 }
 
-/// The atoms that share a place in a view and in one of these, and stand there in another order.
-fn disordered(chosen: &[&View], view: &View) -> Vec<AtomId> {
+/// The sub-axes that share a place in a view and in one of these, and stand there in another order.
+fn disordered(chosen: &[&View], view: &View) -> Vec<SubAxisId> {
     let mut found = Vec::new();
     for (high, y) in view.at.iter().enumerate() {
         for x in view.at[..high].iter().filter(|x| (x.factor, x.stride) == (y.factor, y.stride)) {
             let place = |other: &View, at: &InFactor| other.at.iter().position(|own| own == at);
             if chosen.iter().any(|other| place(other, x).zip(place(other, y)).is_some_and(|(x, y)| x > y)) {
-                found.extend([x.atom, y.atom]);
+                found.extend([x.sub_axis, y.sub_axis]);
             }
         }
     }
     found
 }
 
-/// Atoms such that those of one factor stand with the lowest first, as in all operands that have them.
-fn order(views: &[&View]) -> Vec<AtomId> {
+/// Sub-axes such that those of one factor stand with the lowest first, as in all operands that have them.
+fn order(views: &[&View]) -> Vec<SubAxisId> {
     let mut all: Vec<&View> = views.to_vec();
     all.sort_by_key(|view| std::cmp::Reverse(view.at.len()));
     let mut order: Vec<InFactor> = Vec::new();
     for at in all.iter().flat_map(|view| &view.at) {
-        if !order.iter().any(|other| other.atom == at.atom) {
+        if !order.iter().any(|other| other.sub_axis == at.sub_axis) {
             order.push(*at);
         }
     }
     order.sort_by_key(|at| (at.factor, at.stride));
-    order.into_iter().map(|at| at.atom).collect()
+    order.into_iter().map(|at| at.sub_axis).collect()
 }
 
 /// Whether an op hands on elements as they are, of one operand after another; a conversion that rounds nothing does.

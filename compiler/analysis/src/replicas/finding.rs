@@ -6,7 +6,7 @@ use halite_ir::ops::Reduction;
 use halite_ir::paths::nested;
 use halite_ir::{FuncId, LocId, Module, Op};
 use halite_support::{Diagnostic, Span, codes};
-use halite_tensor::{AtomId, Mesh};
+use halite_tensor::{Mesh, SubAxisId};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -71,8 +71,8 @@ pub(super) struct Site<'a> {
 }
 
 impl Site<'_> {
-    fn axis(&self, atom: AtomId) -> &str {
-        &self.mesh.axes()[self.mesh.atoms()[atom].axis].name
+    fn axis(&self, sub_axis: SubAxisId) -> &str {
+        &self.mesh.axes()[self.mesh.sub_axes()[sub_axis].axis].name
     }
 
     fn finding(&self, message: String, label: &str, at: LocId, remedy: &'static str) -> ReplicaFinding {
@@ -124,8 +124,8 @@ impl Site<'_> {
     }
 
     fn of_collective(&self, op: &str, fault: Fault, at: LocId) -> ReplicaFinding {
-        let along = |atom: AtomId| format!("along `{}`", self.axis(atom));
-        let parts = |atom: AtomId| self.mesh.atoms()[atom].size;
+        let along = |sub_axis: SubAxisId| format!("along `{}`", self.axis(sub_axis));
+        let parts = |sub_axis: SubAxisId| self.mesh.sub_axes()[sub_axis].size;
         match fault {
             Fault::Groups => self.finding(
                 format!("the groups of `{op}` are not the ranks along any axes of the mesh"),
@@ -133,40 +133,43 @@ impl Site<'_> {
                 at,
                 "use the groups of the mesh, each in the order of its ranks",
             ),
-            Fault::Twice(atom) => self.finding(
+            Fault::Twice(sub_axis) => self.finding(
                 format!(
                     "`{op}` sums what is the same on all ranks {} already: {} times too much",
-                    along(atom),
-                    parts(atom)
+                    along(sub_axis),
+                    parts(sub_axis)
                 ),
                 "the sum is made here",
                 at,
                 "leave the sum out",
             ),
-            Fault::Shards(atom) => self.finding(
-                format!("`{op}` combines shards {}, which are parts of a whole and no terms of a sum", along(atom)),
+            Fault::Shards(sub_axis) => self.finding(
+                format!("`{op}` combines shards {}, which are parts of a whole and no terms of a sum", along(sub_axis)),
                 "they are combined here",
                 at,
                 "gather them, or combine along another axis",
             ),
-            Fault::Kind(atom) => self.finding(
-                format!("`{op}` combines ranks {} otherwise than what they hold is to be combined", along(atom)),
+            Fault::Kind(sub_axis) => self.finding(
+                format!("`{op}` combines ranks {} otherwise than what they hold is to be combined", along(sub_axis)),
                 "they are combined here",
                 at,
                 "combine terms of a sum by `sum`, and extremes by `max` and `min`",
             ),
-            Fault::Unknown(atom, why, cause) => self.finding(
+            Fault::Unknown(sub_axis, why, cause) => self.finding(
                 format!(
                     "`{op}` combines what ranks {} do not hold as shards or terms: {}",
-                    along(atom),
+                    along(sub_axis),
                     self.reason(why)
                 ),
                 "from here on it is unlike on ranks",
                 cause.0,
                 remedy(why),
             ),
-            Fault::Order(atom) => self.finding(
-                format!("`{op}` puts together what ranks {} do not hold in this order of this dimension", along(atom)),
+            Fault::Order(sub_axis) => self.finding(
+                format!(
+                    "`{op}` puts together what ranks {} do not hold in this order of this dimension",
+                    along(sub_axis)
+                ),
                 "it is put together here",
                 at,
                 "gather along the axis and the dimension by which it is sharded",
@@ -174,35 +177,35 @@ impl Site<'_> {
         }
     }
 
-    /// That a parameter or result does not lie as it is said to; `sharded` where it should be sharded along the atom.
+    /// That a parameter or result does not lie as it is said to; `sharded` where it should be sharded along the sub-axis.
     pub(super) fn output(
         &self,
         name: &str,
         reading: &Reading,
-        atom: AtomId,
+        sub_axis: SubAxisId,
         sharded: bool,
         at: LocId,
     ) -> ReplicaFinding {
-        let axis = self.axis(atom);
+        let axis = self.axis(sub_axis);
         let message = match sharded {
             true => format!("`{name}` is not the shard that ranks along `{axis}` are said to hold"),
             false => format!("`{name}` is not the same on ranks along `{axis}`"),
         };
-        let (why, at, remedy) = match (reading.part(atom), reading.digit(atom)) {
-            (Some((_, Part::Terms(Reduction::Sum), Cause(at))), _) => {
+        let (why, at, remedy) = match (reading.part(sub_axis), reading.digit(sub_axis)) {
+            (Some((_, Part::Partial(Reduction::Sum), Cause(at))), _) => {
                 ("it is a sum that is not reduced".into(), *at, "reduce it over these ranks")
             }
-            (Some((_, Part::Terms(_), Cause(at))), _) => {
+            (Some((_, Part::Partial(_), Cause(at))), _) => {
                 ("it is not reduced".into(), *at, "reduce it over these ranks")
             }
-            (Some((_, Part::Own(why), Cause(at))), _) => (self.reason(*why), *at, remedy(*why)),
+            (Some((_, Part::Varying(why), Cause(at))), _) => (self.reason(*why), *at, remedy(*why)),
             (Some((_, _, Cause(at))), _) => (self.reason(Why::Index), *at, remedy(Why::Index)),
             (None, Some(_)) => {
                 ("it is sharded by another dimension or in another order".into(), at, "move it to where it is to lie")
             }
             (None, None) => ("all of them hold the same".into(), at, "keep the part of each rank"),
         };
-        let misreads = matches!(reading.part(atom), Some((_, Part::Own(why), _)) if misreads(*why));
+        let misreads = matches!(reading.part(sub_axis), Some((_, Part::Varying(why), _)) if misreads(*why));
         ReplicaFinding { misreads, ..self.finding(format!("{message}: {why}"), "from here on", at, remedy) }
     }
 }

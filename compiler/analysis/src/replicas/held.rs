@@ -1,7 +1,7 @@
 //! Values by which ranks pick what they hold.
 
 use halite_ir::Value;
-use halite_tensor::Digit;
+use halite_tensor::DimShard;
 
 /// A value that is the same on all ranks, clamped below a size: which one, of which walk over a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -15,5 +15,5 @@ pub(super) struct Base {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Held {
     pub(super) base: Base,
-    pub(super) digit: Digit,
+    pub(super) digit: DimShard,
 }

@@ -4,11 +4,11 @@ use super::digits::whole;
 use super::held::{Base, Held};
 use super::mask::{base_of, is_left_of};
 use super::state::{Cause, Part, Placed, Reading, State};
-use halite_tensor::{Digit, Mesh};
+use halite_tensor::{DimShard, Mesh};
 
 /// What is right of elements that were read by index.
 pub(super) struct Picked {
-    digits: Vec<Digit>,
+    digits: Vec<DimShard>,
     /// What they were read by, where that matters.
     base: Option<Base>,
 }
@@ -32,7 +32,7 @@ pub(super) fn read(
     };
     let base = if size == 1 { None } else { Some(left()?) };
     let rest = digits.iter().fold(reading.clone(), |mut rest, digit| {
-        rest.set(digit.atom, None);
+        rest.set(digit.sub_axis, None);
         rest
     });
     Some((rest, Picked { digits, base }))
@@ -41,38 +41,38 @@ pub(super) fn read(
 /// The readings of what was read with what is known of which elements are right.
 pub(super) fn picked(mut reading: Reading, picked: &Picked, cause: Cause) -> Reading {
     for &digit in &picked.digits {
-        reading.set(digit.atom, Some((Part::Picked(digit, picked.base), cause)));
+        reading.set(digit.sub_axis, Some((Part::OwnerByIndex(digit, picked.base), cause)));
     }
     reading
 }
 
 /// A reading of what is added up, without that it is zero where an index falls elsewhere, and the digits by which the result is sharded.
-pub(super) fn added(reading: &Reading, index: &State, size: usize) -> Option<(Reading, Vec<Digit>)> {
+pub(super) fn added(reading: &Reading, index: &State, size: usize) -> Option<(Reading, Vec<DimShard>)> {
     let kept: Vec<Held> = reading
         .parts
         .iter()
         .filter_map(|part| match part.1 {
-            Part::Kept(held) => Some(held),
+            Part::MaskedOwner(held) => Some(held),
             _ => None,
         })
         .collect();
     let base: Base = kept.first()?.base;
-    let mut digits: Vec<Digit> = kept.iter().filter(|held| held.base == base).map(|held| held.digit).collect();
+    let mut digits: Vec<DimShard> = kept.iter().filter(|held| held.base == base).map(|held| held.digit).collect();
     digits.sort_unstable_by_key(|digit| digit.stride);
     let fits = is_left_of(index.number.as_ref()?, base, &digits, size);
     let rest = digits.iter().fold(reading.clone(), |mut rest, digit| {
-        rest.set(digit.atom, None);
+        rest.set(digit.sub_axis, None);
         rest
     });
     fits.then_some((rest, digits))
 }
 
 /// A reading of sums with the digits, the lowest first, that shard the dimension that indices name.
-pub(super) fn sharded(mut reading: Reading, dim: usize, digits: &[Digit]) -> Reading {
+pub(super) fn sharded(mut reading: Reading, dim: usize, digits: &[DimShard]) -> Reading {
     let (mut below, mut placed) = (1, Vec::new());
     for digit in digits {
-        reading.set(digit.atom, None);
-        placed.push(Placed { atom: digit.atom, dim, stride: digit.stride / below });
+        reading.set(digit.sub_axis, None);
+        placed.push(Placed { sub_axis: digit.sub_axis, dim, stride: digit.stride / below });
         below *= digit.size;
     }
     let at = reading.digits.iter().position(|other| other.dim <= dim).unwrap_or(reading.digits.len());

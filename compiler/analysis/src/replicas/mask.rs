@@ -2,7 +2,7 @@
 
 use super::held::{Base, Held};
 use super::number::{Index, Number, Term};
-use halite_tensor::{AtomId, Digit, Mesh};
+use halite_tensor::{DimShard, Mesh, SubAxisId};
 
 /// What it means that two numbers are equal.
 pub(super) fn equal(mesh: &Mesh, x: &Number, y: &Number) -> Option<Held> {
@@ -11,12 +11,13 @@ pub(super) fn equal(mesh: &Mesh, x: &Number, y: &Number) -> Option<Held> {
     if factor != 1 && factor != -1 {
         return None;
     }
-    let is = |&atom: &AtomId| {
-        let at = |rank: usize| -factor * mesh.coordinate(atom, rank) as i64;
-        mesh.atoms()[atom].size == size && (0..mesh.num_ranks()).all(|rank| difference.ranks.at(rank) == at(rank))
+    let is = |&sub_axis: &SubAxisId| {
+        let at = |rank: usize| -factor * mesh.coordinate(sub_axis, rank) as i64;
+        mesh.sub_axes()[sub_axis].size == size
+            && (0..mesh.num_ranks()).all(|rank| difference.ranks.at(rank) == at(rank))
     };
-    let atom = (0..mesh.atoms().len()).find(is)?;
-    Some(Held { base, digit: Digit { atom, size, stride } })
+    let sub_axis = (0..mesh.sub_axes().len()).find(is)?;
+    Some(Held { base, digit: DimShard { sub_axis, size, stride } })
 }
 
 /// The value that an index is made of.
@@ -28,7 +29,7 @@ pub(super) fn base_of(index: &Number) -> Option<Base> {
 }
 
 /// Whether an index below `local` is what is left of a value when digits, the lowest first, are taken out.
-pub(super) fn is_left_of(index: &Number, base: Base, digits: &[Digit], local: usize) -> bool {
+pub(super) fn is_left_of(index: &Number, base: Base, digits: &[DimShard], local: usize) -> bool {
     let mut expected = Vec::new();
     let (mut stride, mut factor) = (1, 1_i64);
     for digit in digits {

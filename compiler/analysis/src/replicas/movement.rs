@@ -4,7 +4,7 @@ use super::bonds::Bonds;
 use super::digits::{Slot, choices, minor_first, under};
 use super::moves::Moves;
 use super::state::{Cause, Part, Placed, Reading, Why};
-use halite_tensor::{AtomId, Shape};
+use halite_tensor::{Shape, SubAxisId};
 use smallvec::SmallVec;
 
 /// A place for a digit, and from which it has come where a dimension of size 1 was moved past others.
@@ -33,7 +33,7 @@ pub(super) fn reshaped(
             found.extend(moved.map(|to| Move { to, from: Some(slot) }));
         }
         if found.is_empty() {
-            parts.push((digit.atom, Part::Own(Why::Cut), cause));
+            parts.push((digit.sub_axis, Part::Varying(Why::Cut), cause));
         } else {
             digits.push(*digit);
             candidates.push(found);
@@ -48,9 +48,11 @@ pub(super) fn reshaped(
 
 /// The digits in order; one that has come to a size lies below what is there.
 fn placed(sizes: &[usize], digits: &[Placed], chosen: &[Move]) -> SmallVec<[Placed; 4]> {
-    let mut all: Vec<(AtomId, Move)> = digits.iter().map(|digit| digit.atom).zip(chosen.iter().copied()).collect();
+    let mut all: Vec<(SubAxisId, Move)> =
+        digits.iter().map(|digit| digit.sub_axis).zip(chosen.iter().copied()).collect();
     all.sort_by_key(|(_, own)| (own.to, own.from.is_none()));
-    let digit = |(atom, own): (AtomId, Move)| Placed { atom, dim: sizes.len() - 1 - own.to.0, stride: own.to.1 };
+    let digit =
+        |(sub_axis, own): (SubAxisId, Move)| Placed { sub_axis, dim: sizes.len() - 1 - own.to.0, stride: own.to.1 };
     all.into_iter().map(digit).collect()
 }
 

@@ -1,6 +1,6 @@
 //! A number for each rank.
 
-use halite_tensor::{AtomId, Mesh};
+use halite_tensor::{Mesh, SubAxisId};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -15,20 +15,20 @@ pub(super) enum PerRank {
     Each(Rc<[i64]>),
 }
 
-/// A constant and coordinates along some atoms, each by a factor.
+/// A constant and coordinates along some sub-axes, each by a factor.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Coordinates {
     first: i64,
-    /// At least one, of factors other than 0, in the order of atoms.
+    /// At least one, of factors other than 0, in the order of sub-axes.
     steps: SmallVec<[Step; 2]>,
     ranks: usize,
 }
 
-/// The coordinate of a rank along an atom, times a factor.
+/// The coordinate of a rank along a sub-axis, times a factor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Step {
-    atom: AtomId,
-    /// Those of the atom.
+    sub_axis: SubAxisId,
+    /// Those of the sub-axis.
     stride: usize,
     size: usize,
     factor: i64,
@@ -49,7 +49,7 @@ impl Coordinates {
     /// The sum, where no rank's is beyond what a number holds.
     fn of(first: i64, mut steps: SmallVec<[Step; 2]>, ranks: usize) -> Option<PerRank> {
         steps.retain(|step| step.factor != 0 && step.size > 1);
-        steps.sort_unstable_by_key(|step| step.atom);
+        steps.sort_unstable_by_key(|step| step.sub_axis);
         if steps.is_empty() {
             return Some(PerRank::All(first));
         }
@@ -73,7 +73,7 @@ impl Coordinates {
     fn plus(&self, other: &Self) -> Option<PerRank> {
         let mut steps = self.steps.clone();
         for step in &other.steps {
-            match steps.iter_mut().find(|own| own.atom == step.atom) {
+            match steps.iter_mut().find(|own| own.sub_axis == step.sub_axis) {
                 Some(own) => own.factor = own.factor.checked_add(step.factor)?,
                 None => steps.push(*step),
             }
@@ -106,13 +106,13 @@ impl Coordinates {
 impl PerRank {
     /// The number of the rank itself.
     pub(super) fn rank(mesh: &Mesh) -> Self {
-        let step = |(atom, own): (AtomId, &halite_tensor::MeshAtom)| Step {
-            atom,
+        let step = |(sub_axis, own): (SubAxisId, &halite_tensor::SubAxis)| Step {
+            sub_axis,
             stride: own.stride,
             size: own.size,
             factor: own.stride as i64,
         };
-        let sum = Coordinates::of(0, mesh.atoms().iter().enumerate().map(step).collect(), mesh.num_ranks());
+        let sum = Coordinates::of(0, mesh.sub_axes().iter().enumerate().map(step).collect(), mesh.num_ranks());
         sum.unwrap_or_else(|| Self::of((0..mesh.num_ranks() as i64).collect()))
     }
 
@@ -215,39 +215,39 @@ impl PerRank {
         Some((self.zip(other, i64::checked_div)?, self.zip(other, i64::checked_rem)?))
     }
 
-    /// Along which atoms it counts, and by how much; `None` where it is no sum over these.
-    pub(super) fn steps(&self, mesh: &Mesh) -> Option<Vec<(AtomId, i64)>> {
+    /// Along which sub-axes it counts, and by how much; `None` where it is no sum over these.
+    pub(super) fn steps(&self, mesh: &Mesh) -> Option<Vec<(SubAxisId, i64)>> {
         let ranks = match self {
             Self::All(_) => return Some(Vec::new()),
-            Self::Sum(sum) => return Some(sum.steps.iter().map(|step| (step.atom, step.factor)).collect()),
+            Self::Sum(sum) => return Some(sum.steps.iter().map(|step| (step.sub_axis, step.factor)).collect()),
             Self::Each(ranks) => ranks,
         };
         let first = *ranks.first()?;
-        let step = |atom: AtomId| (atom, ranks[mesh.atoms()[atom].stride].wrapping_sub(first));
-        let steps: Vec<_> = (0..mesh.atoms().len()).map(step).filter(|step| step.1 != 0).collect();
+        let step = |sub_axis: SubAxisId| (sub_axis, ranks[mesh.sub_axes()[sub_axis].stride].wrapping_sub(first));
+        let steps: Vec<_> = (0..mesh.sub_axes().len()).map(step).filter(|step| step.1 != 0).collect();
         let at = |rank: usize| {
-            let add = |sum: i64, &(atom, by): &(AtomId, i64)| {
-                sum.wrapping_add(by.wrapping_mul(mesh.coordinate(atom, rank) as i64))
+            let add = |sum: i64, &(sub_axis, by): &(SubAxisId, i64)| {
+                sum.wrapping_add(by.wrapping_mul(mesh.coordinate(sub_axis, rank) as i64))
             };
             steps.iter().fold(first, add)
         };
         ranks.iter().enumerate().all(|(rank, &found)| found == at(rank)).then_some(steps)
     }
 
-    /// The atoms along which ranks have other numbers.
-    pub(super) fn varies(&self, mesh: &Mesh) -> Vec<AtomId> {
+    /// The sub-axes along which ranks have other numbers.
+    pub(super) fn varies(&self, mesh: &Mesh) -> Vec<SubAxisId> {
         let ranks = match self {
             Self::All(_) => return Vec::new(),
-            Self::Sum(sum) => return sum.steps.iter().map(|step| step.atom).collect(),
+            Self::Sum(sum) => return sum.steps.iter().map(|step| step.sub_axis).collect(),
             Self::Each(ranks) => ranks,
         };
-        let differs = |&atom: &AtomId| {
+        let differs = |&sub_axis: &SubAxisId| {
             (0..mesh.num_ranks()).any(|rank| {
-                let lead = rank - mesh.coordinate(atom, rank) * mesh.atoms()[atom].stride;
+                let lead = rank - mesh.coordinate(sub_axis, rank) * mesh.sub_axes()[sub_axis].stride;
                 ranks[rank] != ranks[lead]
             })
         };
-        (0..mesh.atoms().len()).filter(differs).collect()
+        (0..mesh.sub_axes().len()).filter(differs).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::free::{Stretches, holds};
 use super::state::{Cause, Part};
-use halite_tensor::AtomId;
+use halite_tensor::SubAxisId;
 use smallvec::SmallVec;
 
 /// A digit of a factor.
@@ -10,17 +10,17 @@ use smallvec::SmallVec;
 pub(super) struct InFactor {
     pub(super) factor: usize,
     pub(super) stride: usize,
-    pub(super) atom: AtomId,
+    pub(super) sub_axis: SubAxisId,
 }
 
 /// A reading of an operand with a factor for each digit.
 pub(super) struct View {
     /// The lowest of each factor first.
     pub(super) at: Vec<InFactor>,
-    pub(super) parts: SmallVec<[(AtomId, Part, Cause); 2]>,
+    pub(super) parts: SmallVec<[(SubAxisId, Part, Cause); 2]>,
 }
 
-/// What an atom is in the results.
+/// What a sub-axis is in the results.
 #[derive(Clone)]
 pub(super) enum Outcome {
     Same,
@@ -41,7 +41,7 @@ impl Question<'_> {
     /// Whether no operand has as a whole what a digit shards for others.
     pub(super) fn agrees(&self, at: InFactor) -> bool {
         self.views.iter().zip(self.free).all(|(view, free)| {
-            let here = view.at.iter().any(|other| other.atom == at.atom);
+            let here = view.at.iter().any(|other| other.sub_axis == at.sub_axis);
             here || free[at.factor].as_ref().is_none_or(|free| holds(free, at.stride))
         })
     }

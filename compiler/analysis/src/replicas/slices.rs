@@ -3,19 +3,19 @@
 use super::exchange::Exchange;
 use super::number::Number;
 use super::state::{Part, Reading, State, Why};
-use halite_tensor::{AtomId, Mesh};
+use halite_tensor::{Mesh, SubAxisId};
 
-/// The atoms of which a rank keeps its block when a dimension of `size` is sliced to `kept` from `start`, the major one first; none where
+/// The sub-axes of which a rank keeps its block when a dimension of `size` is sliced to `kept` from `start`, the major one first; none where
 /// the start is the same on all ranks.
-fn blocks(mesh: &Mesh, start: &Number, size: usize, kept: usize) -> Option<Vec<AtomId>> {
+fn blocks(mesh: &Mesh, start: &Number, size: usize, kept: usize) -> Option<Vec<SubAxisId>> {
     let mut steps = start.ranks.steps(mesh).filter(|_| start.terms.is_empty())?;
     if steps.is_empty() {
         return Some(Vec::new());
     }
     steps.sort_by_key(|step| std::cmp::Reverse(step.1));
     let mut left = size;
-    for &(atom, step) in &steps {
-        left = left.checked_div(mesh.atoms()[atom].size).filter(|&left| left as i64 == step)?;
+    for &(sub_axis, step) in &steps {
+        left = left.checked_div(mesh.sub_axes()[sub_axis].size).filter(|&left| left as i64 == step)?;
     }
     (left == kept && start.ranks.at(0) == 0).then(|| steps.into_iter().map(|step| step.0).collect())
 }
@@ -33,26 +33,26 @@ pub(super) fn sliced(value: &Exchange<'_>, starts: &[State], result: &[usize]) -
             continue;
         }
         dims.push(dim);
-        let atoms = blocks(value.mesh, number, size, kept);
+        let sub_axes = blocks(value.mesh, number, size, kept);
         for reading in &mut readings {
-            keep(value, reading, dim, atoms.as_deref(), &varies);
+            keep(value, reading, dim, sub_axes.as_deref(), &varies);
         }
     }
     (readings, dims)
 }
 
-fn keep(value: &Exchange<'_>, reading: &mut Reading, dim: usize, atoms: Option<&[AtomId]>, varies: &[AtomId]) {
+fn keep(value: &Exchange<'_>, reading: &mut Reading, dim: usize, sub_axes: Option<&[SubAxisId]>, varies: &[SubAxisId]) {
     let size = value.shape[dim];
     if value.state.free[dim].contains(&(1, size)) {
         return;
     }
-    match atoms {
-        Some(atoms) if atoms.iter().all(|&atom| reading.is_same_along(atom)) => {
-            atoms.iter().fold(size, |size, &atom| value.keep(reading, dim, size, atom));
+    match sub_axes {
+        Some(sub_axes) if sub_axes.iter().all(|&sub_axis| reading.is_same_along(sub_axis)) => {
+            sub_axes.iter().fold(size, |size, &sub_axis| value.keep(reading, dim, size, sub_axis));
         }
         _ => {
-            for &atom in varies {
-                reading.set(atom, Some((Part::Own(Why::Rank), value.cause)));
+            for &sub_axis in varies {
+                reading.set(sub_axis, Some((Part::Varying(Why::Rank), value.cause)));
             }
         }
     }

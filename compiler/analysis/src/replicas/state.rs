@@ -6,32 +6,32 @@ use super::number::Number;
 use halite_ir::ops::Reduction;
 use halite_ir::{FuncId, LocId};
 use halite_support::check_cancelled;
-use halite_tensor::{AtomId, Digit};
+use halite_tensor::{DimShard, SubAxisId};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// A digit of a dimension that names the rank along an atom.
+/// A digit of a dimension that names the rank along a sub-axis.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Placed {
-    pub(super) atom: AtomId,
+    pub(super) sub_axis: SubAxisId,
     pub(super) dim: usize,
     /// How many indices of this rank follow one another below the digit.
     pub(super) stride: usize,
 }
 
-/// What ranks that differ along an atom hold where it is neither the same nor shards.
+/// What ranks that differ along a sub-axis hold where it is neither the same nor shards.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Part {
     /// What combines to the value.
-    Terms(Reduction),
+    Partial(Reduction),
     /// Elements by index, right where a digit of the index is the coordinate of the rank: of the index that was read by, or of any where a rank
     /// holds one element alone.
-    Picked(Digit, Option<Base>),
+    OwnerByIndex(DimShard, Option<Base>),
     /// The value where an index falls into what the rank holds, and zero elsewhere.
-    Kept(Held),
+    MaskedOwner(Held),
     /// Nothing that is known.
-    Own(Why),
+    Varying(Why),
 }
 
 /// Why nothing is known.
@@ -69,36 +69,36 @@ impl Hash for Cause {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// One way to read how a value lies. Along atoms of which it says nothing all ranks hold the same.
+/// One way to read how a value lies. Along sub-axes of which it says nothing all ranks hold the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Reading {
-    /// Digits of the last dimension first, of each dimension the lowest first.
+    /// DimShards of the last dimension first, of each dimension the lowest first.
     pub(super) digits: SmallVec<[Placed; 4]>,
-    pub(super) parts: SmallVec<[(AtomId, Part, Cause); 2]>,
+    pub(super) parts: SmallVec<[(SubAxisId, Part, Cause); 2]>,
 }
 
 impl Reading {
-    pub(super) fn digit(&self, atom: AtomId) -> Option<&Placed> {
-        self.digits.iter().find(|digit| digit.atom == atom)
+    pub(super) fn digit(&self, sub_axis: SubAxisId) -> Option<&Placed> {
+        self.digits.iter().find(|digit| digit.sub_axis == sub_axis)
     }
 
-    pub(super) fn part(&self, atom: AtomId) -> Option<&(AtomId, Part, Cause)> {
-        self.parts.iter().find(|part| part.0 == atom)
+    pub(super) fn part(&self, sub_axis: SubAxisId) -> Option<&(SubAxisId, Part, Cause)> {
+        self.parts.iter().find(|part| part.0 == sub_axis)
     }
 
     pub(super) fn is_same(&self) -> bool {
         self.digits.is_empty() && self.parts.is_empty()
     }
 
-    pub(super) fn is_same_along(&self, atom: AtomId) -> bool {
-        self.digit(atom).is_none() && self.part(atom).is_none()
+    pub(super) fn is_same_along(&self, sub_axis: SubAxisId) -> bool {
+        self.digit(sub_axis).is_none() && self.part(sub_axis).is_none()
     }
 
-    /// Says something else of an atom.
-    pub(super) fn set(&mut self, atom: AtomId, part: Option<(Part, Cause)>) {
-        self.digits.retain(|digit| digit.atom != atom);
-        self.parts.retain(|part| part.0 != atom);
-        self.parts.extend(part.map(|(part, cause)| (atom, part, cause)));
+    /// Says something else of a sub-axis.
+    pub(super) fn set(&mut self, sub_axis: SubAxisId, part: Option<(Part, Cause)>) {
+        self.digits.retain(|digit| digit.sub_axis != sub_axis);
+        self.parts.retain(|part| part.0 != sub_axis);
+        self.parts.extend(part.map(|(part, cause)| (sub_axis, part, cause)));
         self.parts.sort_by_key(|part| part.0);
     }
 
@@ -107,14 +107,14 @@ impl Reading {
         self.digits.iter().filter(move |digit| digit.dim == dim)
     }
 
-    fn own(&self) -> impl Iterator<Item = AtomId> + Clone + '_ {
-        self.parts.iter().filter(|part| matches!(part.1, Part::Own(_))).map(|part| part.0)
+    fn own(&self) -> impl Iterator<Item = SubAxisId> + Clone + '_ {
+        self.parts.iter().filter(|part| matches!(part.1, Part::Varying(_))).map(|part| part.0)
     }
 
     /// Whether less is known than in another reading.
     fn is_worse(&self, other: &Self) -> bool {
         let (mine, mut theirs) = (self.own(), other.own());
-        mine.clone().count() > theirs.clone().count() && theirs.all(|atom| mine.clone().any(|own| own == atom))
+        mine.clone().count() > theirs.clone().count() && theirs.all(|sub_axis| mine.clone().any(|own| own == sub_axis))
     }
 }
 

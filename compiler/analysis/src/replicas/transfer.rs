@@ -5,7 +5,7 @@ use super::counted::counted;
 use super::exchange::{Exchange, Fault, resized};
 use super::factors::Application;
 use super::free::{self, Free};
-use super::groups::{atoms_in_any_order, atoms_of};
+use super::groups::{sub_axes_in_any_order, sub_axes_of};
 use super::held::Held;
 use super::moves::Moves;
 use super::per_rank::PerRank;
@@ -13,7 +13,7 @@ use super::state::{Cause, Part, Reading, State, Why, pruned};
 use super::{indexed, movement, numbers, slices};
 use halite_ir::ops::Reduction;
 use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType};
-use halite_tensor::{AtomId, DType, Mesh};
+use halite_tensor::{DType, Mesh, SubAxisId};
 use std::rc::Rc;
 
 /// An instruction with what is known of its operands.
@@ -143,13 +143,13 @@ impl Transfer<'_> {
     /// What a kernel gives, into which nobody looks: the same on ranks that give it the same.
     fn of_kernel(&self, kernel: FuncId) -> Vec<State> {
         let mut reading = Reading::default();
-        for atom in 0..self.mesh.atoms().len() {
+        for sub_axis in 0..self.mesh.sub_axes().len() {
             let mut given = self.args.iter().flat_map(|state| state.readings.iter());
-            let part = given.find(|given| !given.is_same_along(atom)).map(|given| match given.part(atom) {
-                Some((_, Part::Own(why), cause)) => (Part::Own(*why), *cause),
-                _ => (Part::Own(Why::Kernel(kernel)), self.cause()),
+            let part = given.find(|given| !given.is_same_along(sub_axis)).map(|given| match given.part(sub_axis) {
+                Some((_, Part::Varying(why), cause)) => (Part::Varying(*why), *cause),
+                _ => (Part::Varying(Why::Kernel(kernel)), self.cause()),
             });
-            reading.set(atom, part);
+            reading.set(sub_axis, part);
         }
         let state = |&result| State::new([reading.clone()], free::none(self.function.ty(result).rank()));
         self.inst.results.iter().map(state).collect()
@@ -170,14 +170,14 @@ impl Transfer<'_> {
     }
 
     fn exchange(&self) -> (Vec<State>, Option<Fault>) {
-        let atoms = match &self.inst.op {
-            Op::AllReduce(op) => atoms_in_any_order(self.mesh, &op.groups),
-            Op::ReduceScatter(op) => atoms_of(self.mesh, &op.groups),
-            Op::AllGather(op) => atoms_of(self.mesh, &op.groups),
-            Op::AllToAll(op) => atoms_of(self.mesh, &op.groups),
+        let sub_axes = match &self.inst.op {
+            Op::AllReduce(op) => sub_axes_in_any_order(self.mesh, &op.groups),
+            Op::ReduceScatter(op) => sub_axes_of(self.mesh, &op.groups),
+            Op::AllGather(op) => sub_axes_of(self.mesh, &op.groups),
+            Op::AllToAll(op) => sub_axes_of(self.mesh, &op.groups),
             _ => None,
         };
-        let each = (0..self.args.len()).map(|at| self.exchanged(at, atoms.as_deref()));
+        let each = (0..self.args.len()).map(|at| self.exchanged(at, sub_axes.as_deref()));
         let (mut states, mut first) = (Vec::new(), None);
         for (at, readings) in each.enumerate() {
             let to = self.function.ty(self.inst.results[at]).shape();
@@ -192,14 +192,14 @@ impl Transfer<'_> {
         (states, first)
     }
 
-    /// The readings of what a collective over these atoms makes of an operand.
-    fn exchanged(&self, at: usize, atoms: Option<&[AtomId]>) -> Result<Vec<Reading>, Fault> {
+    /// The readings of what a collective over these sub-axes makes of an operand.
+    fn exchanged(&self, at: usize, sub_axes: Option<&[SubAxisId]>) -> Result<Vec<Reading>, Fault> {
         let value = self.value(at);
-        match (&self.inst.op, atoms) {
-            (Op::AllReduce(op), Some(atoms)) => value.all_reduce(op.kind, atoms),
-            (Op::ReduceScatter(op), Some(atoms)) => value.reduce_scatter(op.dim, atoms),
-            (Op::AllGather(op), Some(atoms)) => value.all_gather(op.dim, atoms),
-            (Op::AllToAll(op), Some(atoms)) => value.all_to_all(op.split_dim, op.concat_dim, atoms),
+        match (&self.inst.op, sub_axes) {
+            (Op::AllReduce(op), Some(sub_axes)) => value.all_reduce(op.kind, sub_axes),
+            (Op::ReduceScatter(op), Some(sub_axes)) => value.reduce_scatter(op.dim, sub_axes),
+            (Op::AllGather(op), Some(sub_axes)) => value.all_gather(op.dim, sub_axes),
+            (Op::AllToAll(op), Some(sub_axes)) => value.all_to_all(op.split_dim, op.concat_dim, sub_axes),
             _ => Err(Fault::Groups),
         }
     }
@@ -207,8 +207,8 @@ impl Transfer<'_> {
     /// Nothing of a value of so many dimensions.
     fn unknown(&self, why: Why, rank: usize) -> State {
         let mut reading = Reading::default();
-        for atom in 0..self.mesh.atoms().len() {
-            reading.set(atom, Some((Part::Own(why), self.cause())));
+        for sub_axis in 0..self.mesh.sub_axes().len() {
+            reading.set(sub_axis, Some((Part::Varying(why), self.cause())));
         }
         State::new([reading], free::none(rank))
     }
@@ -248,7 +248,7 @@ impl Transfer<'_> {
             for mut result in results {
                 for &dim in &dims {
                     let at = result.digits.iter().position(|own| own.dim < dim).unwrap_or(result.digits.len());
-                    let own = reading.of_dim(dim).copied().filter(|own| result.part(own.atom).is_none());
+                    let own = reading.of_dim(dim).copied().filter(|own| result.part(own.sub_axis).is_none());
                     result.digits.insert_many(at, own.collect::<Vec<_>>());
                 }
                 all.push(result);
@@ -297,10 +297,10 @@ impl Transfer<'_> {
         let leads =
             p.number.as_ref().and_then(|number| leads(self.mesh, number.of_ranks()?, &number.ranks.varies(self.mesh)));
         let held: &[Held] = p.mask.as_deref().unwrap_or_default();
-        let atoms: Vec<AtomId> = held.iter().map(|held| held.digit.atom).chain(leads).collect();
+        let sub_axes: Vec<SubAxisId> = held.iter().map(|held| held.digit.sub_axis).chain(leads).collect();
         let apart = |readings: &mut Vec<Reading>| {
             for reading in readings {
-                atoms.iter().for_each(|&atom| reading.set(atom, None));
+                sub_axes.iter().for_each(|&sub_axis| reading.set(sub_axis, None));
             }
         };
         let values = std::mem::take(&mut operands[1]);
@@ -316,27 +316,28 @@ impl Transfer<'_> {
         State::new(all, free)
     }
 
-    /// What a reading of a result is, with what masks make of the value along their atoms.
-    fn masked(&self, value: &Reading, result: Reading, held: &[Held], leads: Option<AtomId>) -> Vec<Reading> {
-        let terms = || Part::Terms(Reduction::Sum);
+    /// What a reading of a result is, with what masks make of the value along their sub-axes.
+    fn masked(&self, value: &Reading, result: Reading, held: &[Held], leads: Option<SubAxisId>) -> Vec<Reading> {
+        let terms = || Part::Partial(Reduction::Sum);
         let mut all = vec![result];
-        for (atom, mask) in held.iter().map(|held| (held.digit.atom, Some(*held))).chain(leads.map(|atom| (atom, None)))
+        for (sub_axis, mask) in
+            held.iter().map(|held| (held.digit.sub_axis, Some(*held))).chain(leads.map(|sub_axis| (sub_axis, None)))
         {
-            let parts = match (value.part(atom), mask) {
-                _ if value.digit(atom).is_some() => vec![Part::Own(Why::Rank)],
-                (None, Some(held)) => vec![terms(), Part::Kept(held)],
+            let parts = match (value.part(sub_axis), mask) {
+                _ if value.digit(sub_axis).is_some() => vec![Part::Varying(Why::Rank)],
+                (None, Some(held)) => vec![terms(), Part::MaskedOwner(held)],
                 (None, None) => vec![terms()],
-                (Some((_, Part::Picked(digit, base), _)), Some(held))
+                (Some((_, Part::OwnerByIndex(digit, base), _)), Some(held))
                     if *digit == held.digit && base.is_none_or(|base| base == held.base) =>
                 {
                     vec![terms()]
                 }
-                _ => vec![Part::Own(Why::Rank)],
+                _ => vec![Part::Varying(Why::Rank)],
             };
             let with = |reading: &Reading| {
                 let set = |part: &Part| {
                     let mut reading = reading.clone();
-                    reading.set(atom, Some((part.clone(), self.cause())));
+                    reading.set(sub_axis, Some((part.clone(), self.cause())));
                     reading
                 };
                 parts.iter().map(set).collect::<Vec<_>>()
@@ -347,9 +348,9 @@ impl Transfer<'_> {
     }
 }
 
-/// The atom of which one rank alone takes what a choice between a value and zero gives.
-fn leads(mesh: &Mesh, ranks: &PerRank, varies: &[AtomId]) -> Option<AtomId> {
-    let &[atom] = varies else { return None };
-    let size = mesh.atoms()[atom].size;
-    (ranks.count_nonzero(mesh) * size == mesh.num_ranks()).then_some(atom)
+/// The sub-axis of which one rank alone takes what a choice between a value and zero gives.
+fn leads(mesh: &Mesh, ranks: &PerRank, varies: &[SubAxisId]) -> Option<SubAxisId> {
+    let &[sub_axis] = varies else { return None };
+    let size = mesh.sub_axes()[sub_axis].size;
+    (ranks.count_nonzero(mesh) * size == mesh.num_ranks()).then_some(sub_axis)
 }

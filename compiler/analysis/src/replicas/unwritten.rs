@@ -5,7 +5,7 @@ use super::state::{Cause, Part};
 use halite_ir::Op;
 use halite_ir::dims::{DimFactors, FactorKind, FactorMap};
 use halite_ir::ops::Reduction;
-use halite_tensor::AtomId;
+use halite_tensor::SubAxisId;
 
 /// An op of a program in which moves are not written.
 pub(super) struct Unwritten<'a> {
@@ -36,14 +36,13 @@ impl Unwritten<'_> {
         let factors =
             (0..self.map.factors.len()).filter(|&factor| self.map.factors[factor].kind == FactorKind::Parallel);
         let places = factors.flat_map(|factor| {
-            [1, self.map.factors[factor].size].map(|stride| InFactor { factor, stride, atom: at.atom })
+            [1, self.map.factors[factor].size].map(|stride| InFactor { factor, stride, sub_axis: at.sub_axis })
         });
-        let has =
-            |place: &InFactor| {
-                question.views.iter().zip(question.free).all(|(view, free)| {
-                    !view.at.iter().any(|other| other.atom == at.atom) || free[place.factor].is_some()
-                })
-            };
+        let has = |place: &InFactor| {
+            question.views.iter().zip(question.free).all(|(view, free)| {
+                !view.at.iter().any(|other| other.sub_axis == at.sub_axis) || free[place.factor].is_some()
+            })
+        };
         places.into_iter().find(|place| self.is_edge(at) && has(place) && question.agrees(*place))
     }
 
@@ -61,26 +60,28 @@ impl Unwritten<'_> {
             (dot.batch.0.len().checked_sub(1).and_then(|dim| dims[dim].last()), dims.last().and_then(|dim| dim.last()));
         let (Some(batch), Some(last)) = ends else { return vec![outcomes] };
         let (batch, last) = (batch.index(), last.index());
-        let edge = |atom: AtomId| {
-            let at = |view: &&View| view.at.iter().find(|at| at.atom == atom).copied();
+        let edge = |sub_axis: SubAxisId| {
+            let at = |view: &&View| view.at.iter().find(|at| at.sub_axis == sub_axis).copied();
             views.iter().all(|view| at(view).is_some_and(|at| self.is_edge(at)))
         };
-        let into = |(atom, outcome): (AtomId, &Outcome)| match outcome {
-            Outcome::Part(Part::Terms(_), _) if edge(atom) => Outcome::At(InFactor { factor: batch, stride: 1, atom }),
+        let into = |(sub_axis, outcome): (SubAxisId, &Outcome)| match outcome {
+            Outcome::Part(Part::Partial(_), _) if edge(sub_axis) => {
+                Outcome::At(InFactor { factor: batch, stride: 1, sub_axis })
+            }
             _ => outcome.clone(),
         };
-        let out_of = |(atom, outcome): (AtomId, &Outcome)| match outcome {
+        let out_of = |(sub_axis, outcome): (SubAxisId, &Outcome)| match outcome {
             Outcome::At(at) if at.factor == batch && at.stride == 1 => {
-                Outcome::At(InFactor { factor: last, stride: self.map.factors[last].size, atom })
+                Outcome::At(InFactor { factor: last, stride: self.map.factors[last].size, sub_axis })
             }
             _ => outcome.clone(),
         };
         let into: Vec<Outcome> = outcomes.iter().enumerate().map(into).collect();
         let mut all = vec![into.clone(), into.iter().enumerate().map(out_of).collect(), outcomes];
         let mut summed = into;
-        for atom in (0..summed.len()).rev().filter(|&atom| edge(atom)) {
-            if matches!(summed[atom], Outcome::At(at) if at.factor == batch && at.stride == 1) {
-                summed[atom] = Outcome::Part(Part::Terms(Reduction::Sum), self.cause);
+        for sub_axis in (0..summed.len()).rev().filter(|&sub_axis| edge(sub_axis)) {
+            if matches!(summed[sub_axis], Outcome::At(at) if at.factor == batch && at.stride == 1) {
+                summed[sub_axis] = Outcome::Part(Part::Partial(Reduction::Sum), self.cause);
                 all.push(summed.clone());
             }
         }

@@ -14,12 +14,12 @@ use crate::forward::{At, Body, Forward, Walk};
 use halite_ir::ops::Reduction;
 use halite_ir::{FuncResult, Function, Layout, LocTable, Module, ParamRole, Registry, TensorType};
 use halite_support::Result;
-use halite_tensor::{AtomId, Content, Sharding};
+use halite_tensor::{Content, Sharding, SubAxisId};
 use std::rc::Rc;
 
 /// All that is wrong with how values lie on the mesh in a module that has a layout; nothing of one that has none.
 ///
-/// A proof over few atoms, or of few readings, is one, and takes less; what it does not prove is looked at atom by atom, in all readings. Work that is cancelled
+/// A proof over few sub-axes, or of few readings, is one, and takes less; what it does not prove is looked at sub-axis by sub-axis, in all readings. Work that is cancelled
 /// meanwhile ends early, with findings that say nothing.
 pub fn replicas(module: &Module, moves: Moves) -> Vec<ReplicaFinding> {
     let Some(layout) = &module.layout else { return Vec::new() };
@@ -67,16 +67,16 @@ fn findings(module: &Module, layout: &Layout, bonds: &Bonds, moves: Moves) -> Ve
 /// The number of each rank, told it.
 fn rank(layout: &Layout, rank: usize) -> State {
     let mut reading = Reading::default();
-    for atom in 0..layout.mesh.atoms().len() {
-        reading.set(atom, Some((Part::Own(Why::Rank), Cause(LocTable::unknown()))));
+    for sub_axis in 0..layout.mesh.sub_axes().len() {
+        reading.set(sub_axis, Some((Part::Varying(Why::Rank), Cause(LocTable::unknown()))));
     }
     State { number: Some(Rc::new(Number::rank(&layout.mesh))), ..State::new([reading], free::none(rank)) }
 }
 
-/// A reading of terms of a sum along atoms.
-fn with_terms(mut reading: Reading, terms: Option<&Vec<AtomId>>) -> Reading {
-    for &atom in terms.into_iter().flatten() {
-        reading.set(atom, Some((Part::Terms(Reduction::Sum), Cause(LocTable::unknown()))));
+/// A reading of terms of a sum along sub-axes.
+fn with_terms(mut reading: Reading, terms: Option<&Vec<SubAxisId>>) -> Reading {
+    for &sub_axis in terms.into_iter().flatten() {
+        reading.set(sub_axis, Some((Part::Partial(Reduction::Sum), Cause(LocTable::unknown()))));
     }
     reading
 }
@@ -125,38 +125,39 @@ impl Replicas<'_> {
         let none = Sharding::replicated(entry.ty(result.value).rank());
         let expected = of_sharding(self.layout.of_result(result).unwrap_or(&none));
         let expected = with_terms(expected, self.layout.terms_of_result(result));
-        let wrong = |reading: &Reading| wrong(self.layout.mesh.atoms().len(), reading, &expected, state);
+        let wrong = |reading: &Reading| wrong(self.layout.mesh.sub_axes().len(), reading, &expected, state);
         if state.readings.iter().any(|reading| wrong(reading).is_none()) {
             return;
         }
         let first = &state.readings[0];
-        let Some(atom) = wrong(first) else { return };
+        let Some(sub_axis) = wrong(first) else { return };
         let at = entry.def(result.value).map_or(LocTable::unknown(), |inst| inst.loc);
         let site = Site { mesh: &self.layout.mesh, module: self.module, calls: &[] };
-        self.findings.push(site.output(&result.name, first, atom, expected.digit(atom).is_some(), at));
+        self.findings.push(site.output(&result.name, first, sub_axis, expected.digit(sub_axis).is_some(), at));
     }
 }
 
-/// An atom along which a value does not lie as it should.
-fn wrong(atoms: usize, reading: &Reading, expected: &Reading, state: &State) -> Option<AtomId> {
-    let free = |atom: AtomId| {
-        let digit = expected.digit(atom);
-        reading.is_same_along(atom) && digit.is_some_and(|digit| holds(&state.free[digit.dim], digit.stride))
+/// A sub-axis along which a value does not lie as it should.
+fn wrong(sub_axes: usize, reading: &Reading, expected: &Reading, state: &State) -> Option<SubAxisId> {
+    let free = |sub_axis: SubAxisId| {
+        let digit = expected.digit(sub_axis);
+        reading.is_same_along(sub_axis) && digit.is_some_and(|digit| holds(&state.free[digit.dim], digit.stride))
     };
-    let part = |reading: &Reading, atom| reading.part(atom).map(|(_, part, _)| part.clone());
+    let part = |reading: &Reading, sub_axis| reading.part(sub_axis).map(|(_, part, _)| part.clone());
     // Zero on all ranks is terms of zero.
-    let sums = |atom: AtomId| state.zero && expected.part(atom).is_some() && reading.part(atom).is_none();
-    let fits = |atom: AtomId| {
-        (part(reading, atom) == part(expected, atom) || sums(atom))
-            && (reading.digit(atom) == expected.digit(atom) || free(atom))
+    let sums =
+        |sub_axis: SubAxisId| state.zero && expected.part(sub_axis).is_some() && reading.part(sub_axis).is_none();
+    let fits = |sub_axis: SubAxisId| {
+        (part(reading, sub_axis) == part(expected, sub_axis) || sums(sub_axis))
+            && (reading.digit(sub_axis) == expected.digit(sub_axis) || free(sub_axis))
     };
     let ordered = || {
-        let own = |reading: &Reading| -> Vec<AtomId> { reading.digits.iter().map(|digit| digit.atom).collect() };
+        let own = |reading: &Reading| -> Vec<SubAxisId> { reading.digits.iter().map(|digit| digit.sub_axis).collect() };
         let found = own(reading);
-        let wanted: Vec<AtomId> = own(expected).into_iter().filter(|atom| found.contains(atom)).collect();
+        let wanted: Vec<SubAxisId> = own(expected).into_iter().filter(|sub_axis| found.contains(sub_axis)).collect();
         wanted == found
     };
-    (0..atoms)
-        .find(|&atom| !fits(atom))
-        .or_else(|| reading.digits.first().map(|digit| digit.atom).filter(|_| !ordered()))
+    (0..sub_axes)
+        .find(|&sub_axis| !fits(sub_axis))
+        .or_else(|| reading.digits.first().map(|digit| digit.sub_axis).filter(|_| !ordered()))
 }

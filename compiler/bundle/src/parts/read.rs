@@ -5,15 +5,15 @@ use crate::Buffer;
 use crate::tensor_file::{Tensors, read_one};
 use halite_support::files::folder_of;
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::{AtomId, HostTensor, Mesh, Shape, Sharding};
+use halite_tensor::{HostTensor, Mesh, Shape, Sharding, SubAxisId};
 use std::borrow::Cow;
 use std::path::Path;
 
 /// The first rank that holds the same part of a tensor as this one.
 pub fn holder(mesh: &Mesh, sharding: Option<&Sharding>, rank: usize) -> usize {
-    let is_shared = |atom: &AtomId| sharding.is_none_or(|sharding| sharding.find(*atom).is_none());
-    let shared = (0..mesh.atoms().len()).filter(is_shared);
-    rank - shared.map(|atom| mesh.coordinate(atom, rank) * mesh.atoms()[atom].stride).sum::<usize>()
+    let is_shared = |sub_axis: &SubAxisId| sharding.is_none_or(|sharding| sharding.find(*sub_axis).is_none());
+    let shared = (0..mesh.sub_axes().len()).filter(is_shared);
+    rank - shared.map(|sub_axis| mesh.coordinate(sub_axis, rank) * mesh.sub_axes()[sub_axis].stride).sum::<usize>()
 }
 
 /// The tensors of the model in a state whose index is at `path`, sorted by name, with the text under a key.

@@ -6,13 +6,13 @@ use crate::{Buffer, BufferRole, shards, tensors};
 use halite_disk::testing::assert_durable;
 use halite_disk::{Disk, Fate};
 use halite_support::Result;
-use halite_tensor::{DType, Digit, HostTensor, Init, Mesh, Shape, Sharding};
+use halite_tensor::{DType, DimShard, HostTensor, Init, Mesh, Shape, Sharding};
 use std::io::ErrorKind;
 use std::path::Path;
 
 /// One that each rank has a quarter of, one in halves, and one that all have.
 fn buffers() -> Vec<Buffer> {
-    let on = |atom, stride| Digit { atom, size: 2, stride };
+    let on = |sub_axis, stride| DimShard { sub_axis, size: 2, stride };
     let buffer = |name: &str, shape: &[usize], sharding| Buffer {
         name: name.to_owned(),
         dtype: DType::F32,

@@ -7,7 +7,7 @@ use crate::syntax::Value;
 use crate::ty::TensorType;
 use halite_hlo::{ArrayType, Comparison, ComputationBuilder, Id, IndexFacts, ReduceKind, ScatterDims};
 use halite_support::Result;
-use halite_tensor::{DType, Digits, Dims, HostTensor, Indices, Mesh, Shape};
+use halite_tensor::{DType, DimShards, Dims, HostTensor, Indices, Mesh, Shape};
 
 /// Nothing is promised about the indices.
 pub(super) const UNKNOWN: IndexFacts = IndexFacts { sorted: false, unique: false };
@@ -62,7 +62,7 @@ pub(super) fn clamped(indices: &HostTensor, size: usize) -> Vec<usize> {
 pub(super) fn held(
     b: &mut Builder<'_>,
     mesh: &Mesh,
-    (size, digits): (usize, &Digits),
+    (size, digits): (usize, &DimShards),
     indices: Value,
 ) -> Result<(Value, Value)> {
     let [first, last] = [0, size - 1].map(|at| b.splat(b.dtype(indices), Shape::scalar(), at as f64));

@@ -1,18 +1,18 @@
 //! The layout of a module in its header: `mesh = ["data"[2], "tensor"[4]], sharded = ["w"[0, 1, 64] x 2]`. Of each sharded input or output of
-//! the entry it says, for each digit, dimension, atom of the mesh and stride, and after `x` how many dimensions there are. `terms = ["accum.w"[0]]` has the
-//! atoms along which ranks hold terms of a sum.
+//! the entry it says, for each digit, dimension, sub-axis of the mesh and stride, and after `x` how many dimensions there are. `terms = ["accum.w"[0]]` has the
+//! sub-axes along which ranks hold terms of a sum.
 
 use super::quoted::print_string;
 use super::syntax::{AttrText, Field, PartText};
 use crate::layout::Layout;
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{AtomId, Axis, Digit, Mesh, Sharding};
+use halite_tensor::{Axis, DimShard, Mesh, Sharding, SubAxisId};
 
 /// What follows the other attributes of a module.
 pub(super) fn print_layout(layout: &Layout) -> String {
     let axis = |axis: &Axis| format!("{}[{}]", print_string(&axis.name), axis.size);
     let axes: Vec<_> = layout.mesh.axes().iter().map(axis).collect();
-    let digits = |(dim, digit): (usize, &Digit)| format!("{dim}, {}, {}", digit.atom, digit.stride);
+    let digits = |(dim, digit): (usize, &DimShard)| format!("{dim}, {}, {}", digit.sub_axis, digit.stride);
     let sharded = |(name, sharding): (&Name, &Sharding)| {
         let all = sharding.0.iter().enumerate().flat_map(|(dim, own)| own.iter().map(move |digit| (dim, digit)));
         let digits: Vec<_> = all.map(digits).collect();
@@ -20,7 +20,7 @@ pub(super) fn print_layout(layout: &Layout) -> String {
     };
     let shardings: Vec<_> = layout.shardings.iter().map(sharded).collect();
     let sharded = if shardings.is_empty() { String::new() } else { format!(", sharded = [{}]", shardings.join(", ")) };
-    let terms = |(name, atoms): (&Name, &Vec<AtomId>)| format!("{}{atoms:?}", print_string(name));
+    let terms = |(name, sub_axes): (&Name, &Vec<SubAxisId>)| format!("{}{sub_axes:?}", print_string(name));
     let terms: Vec<_> = layout.terms.iter().map(terms).collect();
     let terms = if terms.is_empty() { String::new() } else { format!(", terms = [{}]", terms.join(", ")) };
     format!(", mesh = [{}]{sharded}{terms}", axes.join(", "))
@@ -47,7 +47,7 @@ pub(super) fn read_layout(field: &Field<'_>, layout: &mut Option<Layout>) -> Res
         "sharded" => {
             let layout = layout.get_or_insert_default();
             for part in parts {
-                let help = "write dimension, atom and stride of each digit, after the mesh: `\"w\"[0, 1, 64] x 2`";
+                let help = "write dimension, sub-axis and stride of each digit, after the mesh: `\"w\"[0, 1, 64] x 2`";
                 let sharding =
                     read_sharding(part, &layout.mesh).ok_or_else(|| error("this is no sharding on the mesh", help))?;
                 layout.shardings.insert(Name::from(&*part.name), sharding);
@@ -56,11 +56,13 @@ pub(super) fn read_layout(field: &Field<'_>, layout: &mut Option<Layout>) -> Res
         "terms" => {
             let layout = layout.get_or_insert_default();
             for part in parts {
-                let help = "write the atoms along which ranks hold terms of it, after the mesh: `\"accum.w\"[0]`";
-                let known = |&size: &i64| usize::try_from(size).ok().filter(|&atom| atom < layout.mesh.atoms().len());
-                let atoms = part.sizes.iter().map(known).collect::<Option<Vec<_>>>();
-                let atoms = atoms.ok_or_else(|| error("the mesh has no such atom", help))?;
-                layout.terms.insert(Name::from(&*part.name), atoms);
+                let help = "write the sub-axes along which ranks hold terms of it, after the mesh: `\"accum.w\"[0]`";
+                let known = |&size: &i64| {
+                    usize::try_from(size).ok().filter(|&sub_axis| sub_axis < layout.mesh.sub_axes().len())
+                };
+                let sub_axes = part.sizes.iter().map(known).collect::<Option<Vec<_>>>();
+                let sub_axes = sub_axes.ok_or_else(|| error("the mesh has no such sub-axis", help))?;
+                layout.terms.insert(Name::from(&*part.name), sub_axes);
             }
         }
         _ => return Ok(false),
@@ -76,12 +78,12 @@ fn read_sharding(part: &PartText, mesh: &Mesh) -> Option<Sharding> {
     let mut sharding = Sharding::replicated(rank);
     let numbers = part.sizes.iter().map(|&size| usize::try_from(size).ok()).collect::<Option<Vec<_>>>()?;
     for digit in numbers.chunks(3) {
-        let &[dim, atom, stride] = digit else { return None };
-        let size = mesh.atoms().get(atom)?.size;
+        let &[dim, sub_axis, stride] = digit else { return None };
+        let size = mesh.sub_axes().get(sub_axis)?.size;
         if dim >= rank || stride == 0 {
             return None;
         }
-        sharding = sharding.with(dim, Digit { atom, size, stride });
+        sharding = sharding.with(dim, DimShard { sub_axis, size, stride });
     }
     Some(sharding)
 }

@@ -1,10 +1,10 @@
 //! Where one instruction is computed, given where its operands lie.
 
-use super::fact::{Atoms, Fact, FactorDigit, Place, lie, to_factors};
+use super::fact::{Fact, FactorDigit, Placement, SubAxes, lie, to_factors};
 use halite_ir::Linear;
 use halite_ir::dims::{DimFactors, FactorKind, FactorMap};
 use halite_ir::ops::Reduction;
-use halite_tensor::{AtomId, Digit, Digits, Sharding};
+use halite_tensor::{DimShard, DimShards, Sharding, SubAxisId};
 
 /// An instruction that is to be placed.
 pub(super) struct Question<'a> {
@@ -17,32 +17,32 @@ pub(super) struct Question<'a> {
     /// Bytes of each operand.
     pub(super) bytes: &'a [u64],
     /// Where results had better lie.
-    pub(super) wishes: &'a [Option<Sharding>],
+    pub(super) preferences: &'a [Option<Sharding>],
 }
 
 /// The answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Decision {
     /// Where each operand has to lie.
-    pub(super) operands: Vec<Place>,
+    pub(super) operands: Vec<Placement>,
     /// Where each result then lies.
-    pub(super) results: Vec<Place>,
+    pub(super) results: Vec<Placement>,
     /// What is to be reduced over which ranks before a result is one.
-    pub(super) reduce: Option<(Reduction, Atoms)>,
+    pub(super) reduce: Option<(Reduction, SubAxes)>,
 }
 
-/// A digit that an operand brings, or a result wishes for.
+/// A digit that an operand brings, or a result preferences for.
 #[derive(Clone, Copy)]
 struct Claim {
     at: FactorDigit,
-    /// Which of several claims of one atom holds: the greatest.
+    /// Which of several claims of one sub-axis holds: the greatest.
     weight: (bool, Rank, u64),
 }
 
 /// How much a claim counts. Along a sequence operands are the easiest to gather; what is gathered elsewhere is computed several times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    Wish,
+    Preference,
     SequenceReduced,
     Sequence,
     WishIndexed,
@@ -52,20 +52,20 @@ enum Rank {
 
 /// What an op takes of an operand that is terms of a sum.
 pub(super) enum Passing {
-    /// It is terms along these atoms when the op is computed; along none it is whole.
-    As(Atoms),
-    /// Its sum is needed first, over all atoms but these.
-    Settled(Atoms),
+    /// It is terms along these sub-axes when the op is computed; along none it is whole.
+    As(SubAxes),
+    /// Its sum is needed first, over all sub-axes but these.
+    Settled(SubAxes),
 }
 
 /// Which operands may be terms of a sum when an op is computed.
 pub(super) fn passing(question: &Question<'_>) -> Vec<Passing> {
     let facts = question.facts;
     let all = |fact: &Fact| fact.place.partial.clone();
-    let mut atoms: Atoms = facts.iter().flat_map(all).collect();
-    atoms.sort_unstable();
-    atoms.dedup();
-    let sharded = |atom: AtomId| facts.iter().any(|fact| fact.place.sharding.find(atom).is_some());
+    let mut sub_axes: SubAxes = facts.iter().flat_map(all).collect();
+    sub_axes.sort_unstable();
+    sub_axes.dedup();
+    let sharded = |sub_axis: SubAxisId| facts.iter().any(|fact| fact.place.sharding.find(sub_axis).is_some());
     let partial = |fact: &Fact| !fact.place.is_whole();
     let linear = match question.linear {
         Linear::No => false,
@@ -74,40 +74,41 @@ pub(super) fn passing(question: &Question<'_>) -> Vec<Passing> {
         Linear::First => facts.iter().skip(1).all(|fact| !partial(fact)),
     };
     let linear = linear && !question.rounds;
-    let allowed = linear && !atoms.iter().any(|&atom| sharded(atom));
+    let allowed = linear && !sub_axes.iter().any(|&sub_axis| sharded(sub_axis));
     let joint = question.linear == Linear::Jointly;
     let of = |fact: &Fact| {
         let scalar = fact.place.sharding.0.is_empty();
-        let all = fact.place.partial == atoms || (joint && (fact.zero || scalar));
+        let all = fact.place.partial == sub_axes || (joint && (fact.zero || scalar));
         match (partial(fact), allowed && all) {
-            (true, true) => Some(atoms.clone()),
+            (true, true) => Some(sub_axes.clone()),
             (true, false) => None,
-            (false, true) if joint => Some(atoms.clone()),
-            (false, _) => Some(Atoms::new()),
+            (false, true) if joint => Some(sub_axes.clone()),
+            (false, _) => Some(SubAxes::new()),
         }
     };
-    let answer: Vec<Option<Atoms>> = facts.iter().map(of).collect();
-    // Terms of a sum and a whole do not add up to terms, nor do terms along other atoms: then sums are needed up to what all share.
+    let answer: Vec<Option<SubAxes>> = facts.iter().map(of).collect();
+    // Terms of a sum and a whole do not add up to terms, nor do terms along other sub-axes: then sums are needed up to what all share.
     let apart = joint && answer.iter().any(Option::is_none);
-    let shared = |atom: &AtomId| facts.iter().filter(|fact| !fact.zero).all(|fact| fact.place.partial.contains(atom));
-    let stays = |atom: &AtomId| apart && linear && shared(atom) && !sharded(*atom);
-    let rest: Atoms = atoms.iter().copied().filter(stays).collect();
-    let settled = |(fact, passed): (&Fact, Option<Atoms>)| match passed.filter(|_| !apart) {
-        Some(atoms) => Passing::As(atoms),
+    let shared =
+        |sub_axis: &SubAxisId| facts.iter().filter(|fact| !fact.zero).all(|fact| fact.place.partial.contains(sub_axis));
+    let stays = |sub_axis: &SubAxisId| apart && linear && shared(sub_axis) && !sharded(*sub_axis);
+    let rest: SubAxes = sub_axes.iter().copied().filter(stays).collect();
+    let materialized = |(fact, passed): (&Fact, Option<SubAxes>)| match passed.filter(|_| !apart) {
+        Some(sub_axes) => Passing::As(sub_axes),
         None if fact.zero || fact.place.partial == rest => Passing::As(rest.clone()),
         None => Passing::Settled(rest.clone()),
     };
-    facts.iter().zip(answer).map(settled).collect()
+    facts.iter().zip(answer).map(materialized).collect()
 }
 
 /// Where the instruction is computed. Operands that are partial here stay so.
 pub(super) fn decide(question: &Question<'_>, passing: &[Passing]) -> Decision {
     let map = question.map;
     let passed = |passing: &'_ Passing| match passing {
-        Passing::As(atoms) => atoms.clone(),
-        Passing::Settled(_) => Atoms::new(),
+        Passing::As(sub_axes) => sub_axes.clone(),
+        Passing::Settled(_) => SubAxes::new(),
     };
-    let mut partial: Atoms = passing.iter().flat_map(passed).collect();
+    let mut partial: SubAxes = passing.iter().flat_map(passed).collect();
     partial.sort_unstable();
     partial.dedup();
     let sharded = assign(map, &claims(question), question.rounds, partial.clone());
@@ -116,18 +117,21 @@ pub(super) fn decide(question: &Question<'_>, passing: &[Passing]) -> Decision {
         FactorKind::Indexed if in_operand(map, factor) => Some(Reduction::Sum),
         _ => None,
     };
-    let mut reduced: Option<(Reduction, Atoms)> = None;
+    let mut reduced: Option<(Reduction, SubAxes)> = None;
     for (factor, digits) in sharded.iter().enumerate() {
         let Some(kind) = terms(map.factors[factor].kind, factor) else { continue };
-        let (_, atoms) = reduced.get_or_insert((kind, Atoms::new()));
-        atoms.extend(digits.iter().map(|digit| digit.atom));
+        let (_, sub_axes) = reduced.get_or_insert((kind, SubAxes::new()));
+        sub_axes.extend(digits.iter().map(|digit| digit.sub_axis));
     }
-    let place =
-        |dims: &[DimFactors], partial: &Atoms| Place { sharding: lie(map, dims, &sharded), partial: partial.clone() };
-    let operands: Vec<Place> = map.operands.iter().zip(passing).map(|(dims, own)| place(dims, &passed(own))).collect();
+    let place = |dims: &[DimFactors], partial: &SubAxes| Placement {
+        sharding: lie(map, dims, &sharded),
+        partial: partial.clone(),
+    };
+    let operands: Vec<Placement> =
+        map.operands.iter().zip(passing).map(|(dims, own)| place(dims, &passed(own))).collect();
     let mut reduce = None;
-    match reduced.filter(|(_, atoms)| !atoms.is_empty()) {
-        Some((Reduction::Sum, atoms)) => partial.extend(atoms),
+    match reduced.filter(|(_, sub_axes)| !sub_axes.is_empty()) {
+        Some((Reduction::Sum, sub_axes)) => partial.extend(sub_axes),
         other => reduce = other,
     }
     partial.sort_unstable();
@@ -140,7 +144,7 @@ fn in_operand(map: &FactorMap, factor: usize) -> bool {
     map.operands.iter().flatten().flatten().any(|other| other.index() == factor)
 }
 
-/// What operands and wishes ask for, the weightiest first.
+/// What operands and preferences ask for, the weightiest first.
 fn claims(question: &Question<'_>) -> Vec<Claim> {
     let map = question.map;
     let parallel = |at: &FactorDigit| map.factors[at.factor].kind == FactorKind::Parallel;
@@ -159,10 +163,10 @@ fn claims(question: &Question<'_>) -> Vec<Claim> {
             }));
         }
     }
-    for (wish, dims) in question.wishes.iter().zip(&map.results) {
-        for (digits, factors) in wish.iter().flat_map(|wish| &wish.0).zip(dims) {
+    for (preference, dims) in question.preferences.iter().zip(&map.results) {
+        for (digits, factors) in preference.iter().flat_map(|preference| &preference.0).zip(dims) {
             claims.extend(to_factors(map, factors, digits).map(|at| {
-                let rank = if parallel(&at) { Rank::Wish } else { Rank::WishIndexed };
+                let rank = if parallel(&at) { Rank::Preference } else { Rank::WishIndexed };
                 Claim { weight: (false, rank, 0), at }
             }));
         }
@@ -171,9 +175,9 @@ fn claims(question: &Question<'_>) -> Vec<Claim> {
     claims
 }
 
-/// For each factor the digits that it is sharded by; along atoms that are taken, by none.
-fn assign(map: &FactorMap, claims: &[Claim], rounds: bool, mut taken: Atoms) -> Vec<Digits> {
-    let mut sharded = vec![Digits::new(); map.factors.len()];
+/// For each factor the digits that it is sharded by; along sub-axes that are taken, by none.
+fn assign(map: &FactorMap, claims: &[Claim], rounds: bool, mut taken: SubAxes) -> Vec<DimShards> {
+    let mut sharded = vec![DimShards::new(); map.factors.len()];
     for Claim { at: FactorDigit { factor, digit }, .. } in claims {
         let possible = match map.factors[*factor].kind {
             FactorKind::Parallel => true,
@@ -181,16 +185,18 @@ fn assign(map: &FactorMap, claims: &[Claim], rounds: bool, mut taken: Atoms) -> 
             FactorKind::Indexed => !rounds,
             FactorKind::Mixed => false,
         };
-        if possible && !taken.contains(&digit.atom) && insert(&mut sharded[*factor], map.factors[*factor].size, *digit)
+        if possible
+            && !taken.contains(&digit.sub_axis)
+            && insert(&mut sharded[*factor], map.factors[*factor].size, *digit)
         {
-            taken.push(digit.atom);
+            taken.push(digit.sub_axis);
         }
     }
     sharded
 }
 
 /// Adds a digit to those of a factor, if it does not overlap them.
-fn insert(digits: &mut Digits, size: usize, digit: Digit) -> bool {
+fn insert(digits: &mut DimShards, size: usize, digit: DimShard) -> bool {
     let together = Sharding(std::iter::once(digits.clone()).collect()).with(0, digit);
     let fits = together.fits(&[size][..].into());
     if fits {

@@ -1,6 +1,6 @@
 //! The functions of one rank, from plans.
 
-use super::fact::Place;
+use super::fact::Placement;
 use super::plan::{Key, Plan, Plans, Step};
 use super::reshard::Reshard;
 use halite_ir::{Builder, FuncId, Function, Inst, Layout, Module, Registry, Shards, TensorType, Value, Values};
@@ -66,7 +66,7 @@ struct Emit<'a> {
     reshard: Reshard<'a>,
     made: &'a FxHashMap<Rc<Key>, FuncId>,
     /// What a value is at a place, as far as it was asked for there.
-    at: FxHashMap<(Value, Place), Value>,
+    at: FxHashMap<(Value, Placement), Value>,
 }
 
 impl Emit<'_> {
@@ -96,9 +96,9 @@ impl Emit<'_> {
             Some(callee) => self.call(callee, &args)?,
             None => self.op(inst, (&decision.operands, &decision.results), &args)?,
         };
-        if let Some((kind, atoms)) = &decision.reduce {
+        if let Some((kind, sub_axes)) = &decision.reduce {
             for result in &mut results {
-                *result = self.reshard.all_reduce(&mut self.b, *kind, *result, atoms)?;
+                *result = self.reshard.all_reduce(&mut self.b, *kind, *result, sub_axes)?;
             }
         }
         for ((&old, new), place) in inst.results.iter().zip(results).zip(&decision.results) {
@@ -108,8 +108,8 @@ impl Emit<'_> {
             }
             self.at.insert((old, place.clone()), new);
             // A sum is made as soon as it can be, so that its terms need not be kept.
-            if let Some(settled) = self.plan.settled[old.index()].clone() {
-                self.value_settled(old, &settled)?;
+            if let Some(materialized) = self.plan.materialized[old.index()].clone() {
+                self.value_settled(old, &materialized)?;
             }
         }
         Ok(())
@@ -120,12 +120,12 @@ impl Emit<'_> {
         self.b.call(*id, args)
     }
 
-    fn op(&mut self, inst: &Inst, (operands, results): (&[Place], &[Place]), args: &[Value]) -> Result<Values> {
+    fn op(&mut self, inst: &Inst, (operands, results): (&[Placement], &[Placement]), args: &[Value]) -> Result<Values> {
         let types = |values: &[Value]| -> Vec<TensorType> {
             values.iter().map(|&value| self.source.ty(value).clone()).collect()
         };
         let shardings =
-            |places: &[Place]| -> Vec<Sharding> { places.iter().map(|place| place.sharding.clone()).collect() };
+            |places: &[Placement]| -> Vec<Sharding> { places.iter().map(|place| place.sharding.clone()).collect() };
         let (operands, results) = (shardings(operands), shardings(results));
         let (whole, types) = (types(&inst.args), types(&inst.results));
         let shards =
@@ -136,8 +136,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What a value is at a place: a sum is made once, where it is settled.
-    fn value(&mut self, value: Value, place: &Place) -> Result<Value> {
+    /// What a value is at a place: a sum is made once, where it is materialized.
+    fn value(&mut self, value: Value, place: &Placement) -> Result<Value> {
         if let Some(&there) = self.at.get(&(value, place.clone())) {
             return Ok(there);
         }
@@ -145,20 +145,20 @@ impl Emit<'_> {
             return self.anew(inst, place);
         }
         let fact = &self.plan.facts[value.index()];
-        let from = match self.plan.settled[value.index()].clone() {
-            Some(settled) if place.partial == settled.partial && settled != *place => settled,
+        let from = match self.plan.materialized[value.index()].clone() {
+            Some(materialized) if place.partial == materialized.partial && materialized != *place => materialized,
             _ => fact.place.clone(),
         };
         let x = if from == fact.place { self.made_at(value, &from)? } else { self.value_settled(value, &from)? };
-        let from = if fact.zero { Place { partial: place.partial.clone(), ..from } } else { from };
+        let from = if fact.zero { Placement { partial: place.partial.clone(), ..from } } else { from };
         let there = self.reshard.go(&mut self.b, x, &from, place)?;
         self.at.insert((value, place.clone()), there);
         Ok(there)
     }
 
     /// What has no operands is made wherever it is read; as terms of a sum, by one of the ranks that share it.
-    fn anew(&mut self, inst: &Inst, place: &Place) -> Result<Value> {
-        let whole = Place::of(place.sharding.clone());
+    fn anew(&mut self, inst: &Inst, place: &Placement) -> Result<Value> {
+        let whole = Placement::of(place.sharding.clone());
         let made = self.op(inst, (&[], std::slice::from_ref(&whole)), &[])?[0];
         let terms = if self.plan.facts[inst.results[0].index()].zero { &[][..] } else { &place.partial };
         let there = self.reshard.as_terms(&mut self.b, made, terms)?;
@@ -166,25 +166,25 @@ impl Emit<'_> {
         Ok(there)
     }
 
-    fn value_settled(&mut self, value: Value, settled: &Place) -> Result<Value> {
-        if let Some(&there) = self.at.get(&(value, settled.clone())) {
+    fn value_settled(&mut self, value: Value, materialized: &Placement) -> Result<Value> {
+        if let Some(&there) = self.at.get(&(value, materialized.clone())) {
             return Ok(there);
         }
         let from = self.plan.facts[value.index()].place.clone();
         let x = self.made_at(value, &from)?;
-        let there = self.reshard.go(&mut self.b, x, &from, settled)?;
-        self.at.insert((value, settled.clone()), there);
+        let there = self.reshard.go(&mut self.b, x, &from, materialized)?;
+        self.at.insert((value, materialized.clone()), there);
         Ok(there)
     }
 
-    fn made_at(&self, value: Value, place: &Place) -> Result<Value> {
+    fn made_at(&self, value: Value, place: &Placement) -> Result<Value> {
         let there = self.at.get(&(value, place.clone())).copied();
         there.ok_or_else(|| Diagnostic::bug(format!("{value:?} was read before it was placed")))
     }
 
     /// # Errors
     /// When what an op gives on a rank is not what the plan says.
-    fn check(&self, old: Value, new: Value, place: &Place) -> Result<()> {
+    fn check(&self, old: Value, new: Value, place: &Placement) -> Result<()> {
         let (expected, found) = (local(self.source.ty(old), &place.sharding), self.b.ty(new));
         if expected == *found {
             return Ok(());

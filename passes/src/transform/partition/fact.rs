@@ -1,23 +1,23 @@
 //! What is known of a value on the mesh.
 
 use halite_ir::dims::{DimFactors, FactorMap};
-use halite_tensor::{AtomId, Digit, Digits, Mesh, Sharding};
+use halite_tensor::{DimShard, DimShards, Mesh, Sharding, SubAxisId};
 use smallvec::SmallVec;
 
-/// Atoms of the mesh, in increasing order.
-pub(super) type Atoms = SmallVec<[AtomId; 4]>;
+/// Sub-axes of the mesh, in increasing order.
+pub(super) type SubAxes = SmallVec<[SubAxisId; 4]>;
 
 /// How a value lies on the mesh.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct Placement {
     pub(super) sharding: Sharding,
     /// Along these, ranks hold terms of a sum in place of the sum.
-    pub(super) partial: Atoms,
+    pub(super) partial: SubAxes,
 }
 
-impl Place {
+impl Placement {
     pub(super) fn of(sharding: Sharding) -> Self {
-        Self { sharding, partial: Atoms::new() }
+        Self { sharding, partial: SubAxes::new() }
     }
 
     pub(super) fn is_whole(&self) -> bool {
@@ -28,7 +28,7 @@ impl Place {
 /// A value of a function for which a plan is made.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Fact {
-    pub(super) place: Place,
+    pub(super) place: Placement,
     /// Whether it is a weight, or one moved or converted: what meets it comes to where it lies.
     pub(super) stationary: bool,
     /// Whether it is zero everywhere, which is also what any terms of zero are.
@@ -38,7 +38,7 @@ pub(super) struct Fact {
 }
 
 impl Fact {
-    pub(super) fn at(place: Place) -> Self {
+    pub(super) fn at(place: Placement) -> Self {
         Self { place, ..Self::default() }
     }
 }
@@ -47,14 +47,14 @@ impl Fact {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FactorDigit {
     pub(super) factor: usize,
-    pub(super) digit: Digit,
+    pub(super) digit: DimShard,
 }
 
 /// The digits of a dimension as digits of its factors. Those that lie across several are left out.
 pub(super) fn to_factors<'a>(
     map: &'a FactorMap,
     factors: &'a DimFactors,
-    digits: &'a Digits,
+    digits: &'a DimShards,
 ) -> impl Iterator<Item = FactorDigit> + 'a {
     digits.iter().filter_map(move |&digit| {
         let mut below: usize = factors.iter().map(|factor| map.factors[factor.index()].size).product();
@@ -63,7 +63,7 @@ pub(super) fn to_factors<'a>(
             below /= size;
             let inside = digit.stride.is_multiple_of(below) && (below * size).is_multiple_of(digit.stride * digit.size);
             if inside {
-                let digit = Digit { stride: digit.stride / below, ..digit };
+                let digit = DimShard { stride: digit.stride / below, ..digit };
                 return Some(FactorDigit { factor: factor.index(), digit });
             }
         }
@@ -72,25 +72,31 @@ pub(super) fn to_factors<'a>(
 }
 
 /// The digits of a dimension whose factors are sharded so, the largest stride first.
-pub(super) fn of_factors(map: &FactorMap, factors: &DimFactors, sharded: &[Digits]) -> Digits {
+pub(super) fn of_factors(map: &FactorMap, factors: &DimFactors, sharded: &[DimShards]) -> DimShards {
     let mut below: usize = factors.iter().map(|factor| map.factors[factor.index()].size).product();
-    let mut digits = Digits::new();
+    let mut digits = DimShards::new();
     for &factor in factors {
         below /= map.factors[factor.index()].size;
-        digits.extend(sharded[factor.index()].iter().map(|digit| Digit { stride: digit.stride * below, ..*digit }));
+        digits.extend(sharded[factor.index()].iter().map(|digit| DimShard { stride: digit.stride * below, ..*digit }));
     }
     digits
 }
 
 /// How the operands or results lie whose dimensions are made of these factors.
-pub(super) fn lie(map: &FactorMap, dims: &[DimFactors], sharded: &[Digits]) -> Sharding {
+pub(super) fn lie(map: &FactorMap, dims: &[DimFactors], sharded: &[DimShards]) -> Sharding {
     Sharding(dims.iter().map(|factors| of_factors(map, factors, sharded)).collect())
 }
 
-/// The digit of an atom that shares out what is left of a dimension in blocks, below all that shards it; `None` where it does not divide.
-pub(super) fn block(mesh: &Mesh, sharding: &Sharding, size: usize, dim: usize, atom: AtomId) -> Option<Digit> {
-    let atom_size = mesh.atoms()[atom].size;
+/// The digit of a sub-axis that shares out what is left of a dimension in blocks, below all that shards it; `None` where it does not divide.
+pub(super) fn block(
+    mesh: &Mesh,
+    sharding: &Sharding,
+    size: usize,
+    dim: usize,
+    sub_axis: SubAxisId,
+) -> Option<DimShard> {
+    let sub_axis_size = mesh.sub_axes()[sub_axis].size;
     let whole = sharding.0[dim].last().map_or(size, |digit| digit.stride);
-    let free = sharding.find(atom).is_none() && whole.is_multiple_of(atom_size);
-    free.then(|| Digit { atom, size: atom_size, stride: whole / atom_size })
+    let free = sharding.find(sub_axis).is_none() && whole.is_multiple_of(sub_axis_size);
+    free.then(|| DimShard { sub_axis, size: sub_axis_size, stride: whole / sub_axis_size })
 }

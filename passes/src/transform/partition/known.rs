@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// How many questions about an instruction are kept: one round asks with the wishes of the last and with new ones, which the next asks again.
+/// How many questions about an instruction are kept: one round asks with the preferences of the last and with new ones, which the next asks again.
 const KEPT: usize = 2;
 
 /// What is known of a function however it lies.
@@ -26,7 +26,7 @@ pub(super) struct Known {
 /// A question about an instruction and its answer.
 struct Asked {
     facts: Vec<Fact>,
-    wishes: Vec<Option<Sharding>>,
+    preferences: Vec<Option<Sharding>>,
     decision: Decision,
 }
 
@@ -56,17 +56,17 @@ impl Known {
     }
 
     /// What was decided of an instruction when the same was asked.
-    pub(super) fn decided(&self, at: usize, facts: &[Fact], wishes: &[Option<Sharding>]) -> Option<Decision> {
+    pub(super) fn decided(&self, at: usize, facts: &[Fact], preferences: &[Option<Sharding>]) -> Option<Decision> {
         let asked = self.asked.borrow();
-        let same = asked[at].iter().find(|asked| asked.facts == facts && asked.wishes == wishes);
+        let same = asked[at].iter().find(|asked| asked.facts == facts && asked.preferences == preferences);
         same.map(|asked| asked.decision.clone())
     }
 
     /// Keeps what was decided of an instruction whose operands need no sum before.
-    pub(super) fn keep(&self, at: usize, facts: Vec<Fact>, wishes: &[Option<Sharding>], decision: &Decision) {
+    pub(super) fn keep(&self, at: usize, facts: Vec<Fact>, preferences: &[Option<Sharding>], decision: &Decision) {
         let asked = &mut self.asked.borrow_mut()[at];
         asked.truncate(KEPT - 1);
-        asked.insert(0, Asked { facts, wishes: wishes.to_vec(), decision: decision.clone() });
+        asked.insert(0, Asked { facts, preferences: preferences.to_vec(), decision: decision.clone() });
     }
 }
 

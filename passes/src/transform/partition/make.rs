@@ -2,12 +2,12 @@
 
 use super::plan::{Given, Key, Plan, Plans};
 use super::planner::Planner;
-use super::wish::wishes;
+use super::preference::preferences;
 use halite_ir::InferCx;
 use halite_support::{Diagnostic, Result};
 use std::rc::Rc;
 
-/// How often wishes are passed back; each round settles what the one before changed.
+/// How often preferences are passed back; each round materializes what the one before changed.
 const ROUNDS: usize = 6;
 
 /// The plan of a function, made after those of what it calls.
@@ -21,7 +21,7 @@ pub(super) fn make(plans: &mut Plans, given: &Given<'_>, cx: &InferCx<'_>, key: 
             open.pop();
             continue;
         }
-        match settled(Planner::new(given, cx, plans, &key)?)? {
+        match materialized(Planner::new(given, cx, plans, &key)?)? {
             Ok(plan) => {
                 plans.index.insert(key.clone(), plans.done.len());
                 plans.done.push((key, Rc::new(plan)));
@@ -33,21 +33,21 @@ pub(super) fn make(plans: &mut Plans, given: &Given<'_>, cx: &InferCx<'_>, key: 
     Ok(plan.clone())
 }
 
-/// The plan once wishes hold still, or a callee whose plan has to be made before.
-fn settled(mut planner: Planner<'_>) -> Result<std::result::Result<Plan, Key>> {
+/// The plan once preferences hold still, or a callee whose plan has to be made before.
+fn materialized(mut planner: Planner<'_>) -> Result<std::result::Result<Plan, Key>> {
     let mut rounds = 0;
     loop {
         let mut plan = match planner.forward()? {
             Ok(plan) => plan,
             Err(needed) => return Ok(Err(needed)),
         };
-        let wishes = wishes(&planner, &plan)?;
-        if wishes == planner.wishes || rounds == ROUNDS {
+        let preferences = preferences(&planner, &plan)?;
+        if preferences == planner.preferences || rounds == ROUNDS {
             let params = planner.function.params.iter();
-            plan.wanted = params.map(|param| planner.wishes[param.value.index()].clone()).collect();
+            plan.wanted = params.map(|param| planner.preferences[param.value.index()].clone()).collect();
             return Ok(Ok(plan));
         }
-        planner.wishes = wishes;
+        planner.preferences = preferences;
         rounds += 1;
     }
 }

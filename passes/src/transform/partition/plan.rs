@@ -1,7 +1,7 @@
 //! Where everything of functions lies.
 
 use super::decide::Decision;
-use super::fact::{Atoms, Fact, Place};
+use super::fact::{Fact, Placement, SubAxes};
 use super::known::Functions;
 use halite_ir::FuncId;
 use halite_tensor::{DType, Mesh, Sharding};
@@ -13,7 +13,7 @@ use std::rc::Rc;
 pub(super) struct Key {
     pub(super) function: FuncId,
     pub(super) params: Vec<Fact>,
-    pub(super) wishes: Vec<Option<Sharding>>,
+    pub(super) preferences: Vec<Option<Sharding>>,
 }
 
 /// Where everything of a function lies.
@@ -24,13 +24,13 @@ pub(super) struct Plan {
     /// For each value what is known of it, where it is made.
     pub(super) facts: Vec<Fact>,
     /// For each value that is made as terms of a sum: where the sum lies once it is needed, or terms of it over fewer ranks.
-    pub(super) settled: Vec<Option<Place>>,
+    pub(super) materialized: Vec<Option<Placement>>,
     /// Where each result is returned.
     pub(super) results: Vec<Fact>,
     /// For each parameter, where all that read it want it.
     pub(super) wanted: Vec<Option<Sharding>>,
     /// For each parameter that is zero, as which terms of a sum it is read.
-    pub(super) terms: Vec<Atoms>,
+    pub(super) terms: Vec<SubAxes>,
 }
 
 /// Where an instruction is computed.
@@ -47,10 +47,10 @@ pub(super) struct Given<'a> {
     pub(super) functions: &'a Functions,
     /// What sums over ranks are made in, where what they are of is narrowed to it.
     pub(super) reduce: DType,
-    /// The atoms along which sums are shared out over a sequence instead of repeated.
-    pub(super) along_sequence: Atoms,
+    /// The sub-axes along which sums are shared out over a sequence instead of repeated.
+    pub(super) along_sequence: SubAxes,
     /// Where the entry's parameters that are replaced lie, and thus their replacements.
-    pub(super) state: FxHashMap<String, Place>,
+    pub(super) state: FxHashMap<String, Placement>,
 }
 
 /// All plans so far, each after those of what it calls.

@@ -1,12 +1,12 @@
 //! Placing a function, one instruction after another.
 
 use super::decide::{Decision, Passing, Question, decide, passing};
-use super::fact::{Atoms, Fact, Place, block};
+use super::fact::{Fact, Placement, SubAxes, block};
 use super::known::{Known, narrows_terms};
 use super::plan::{Given, Key, Plan, Plans, Step};
 use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, Op, ResultRole, Value};
 use halite_support::{Diagnostic, Result, check_cancelled};
-use halite_tensor::{AtomId, Sharding};
+use halite_tensor::{Sharding, SubAxisId};
 use std::rc::Rc;
 
 /// A plan in the making.
@@ -18,7 +18,7 @@ pub(super) struct Planner<'a> {
     pub(super) function: &'a Function,
     pub(super) known: Rc<Known>,
     /// For each value where it had better lie.
-    pub(super) wishes: Vec<Option<Sharding>>,
+    pub(super) preferences: Vec<Option<Sharding>>,
 }
 
 impl<'a> Planner<'a> {
@@ -26,7 +26,7 @@ impl<'a> Planner<'a> {
         let function = cx.function(key.function).ok_or_else(|| Diagnostic::bug("a call of no function"))?;
         Ok(Self {
             known: given.functions.of(given.reduce, key.function, function),
-            wishes: vec![None; function.values.len()],
+            preferences: vec![None; function.values.len()],
             given,
             cx,
             plans,
@@ -43,12 +43,12 @@ impl<'a> Planner<'a> {
             facts: function
                 .values
                 .iter()
-                .map(|value| Fact::at(Place::of(Sharding::replicated(value.ty.rank()))))
+                .map(|value| Fact::at(Placement::of(Sharding::replicated(value.ty.rank()))))
                 .collect(),
-            settled: vec![None; function.values.len()],
+            materialized: vec![None; function.values.len()],
             results: Vec::new(),
             wanted: Vec::new(),
-            terms: vec![Atoms::new(); function.params.len()],
+            terms: vec![SubAxes::new(); function.params.len()],
         };
         for (param, fact) in function.params.iter().zip(&self.key.params) {
             draft.facts[param.value.index()] = fact.clone();
@@ -69,8 +69,8 @@ impl<'a> Planner<'a> {
     }
 
     fn step(&self, draft: &mut Plan, inst: &Inst, at: usize) -> Step {
-        let wishes: Vec<_> = inst.results.iter().map(|result| self.wishes[result.index()].clone()).collect();
-        let decision = self.decision(draft, inst, at, &wishes);
+        let preferences: Vec<_> = inst.results.iter().map(|result| self.preferences[result.index()].clone()).collect();
+        let decision = self.decision(draft, inst, at, &preferences);
         for (&arg, place) in inst.args.iter().zip(&decision.operands) {
             self.read_as_terms(draft, arg, &place.partial);
         }
@@ -80,24 +80,26 @@ impl<'a> Planner<'a> {
         Step { decision, callee: None }
     }
 
-    /// Where an instruction of a plan would be computed if its results were wished for there.
-    pub(super) fn again(&self, plan: &Plan, inst: &Inst, at: usize, wishes: &[Option<Sharding>]) -> Decision {
-        let read = |(&arg, place): (&Value, &Place)| {
+    /// Where an instruction of a plan would be computed if its results were preferred there.
+    pub(super) fn again(&self, plan: &Plan, inst: &Inst, at: usize, preferences: &[Option<Sharding>]) -> Decision {
+        let read = |(&arg, place): (&Value, &Placement)| {
             let fact = plan.facts[arg.index()].clone();
-            match &plan.settled[arg.index()] {
-                Some(settled) if place.partial == settled.partial => Fact { place: settled.clone(), ..fact },
+            match &plan.materialized[arg.index()] {
+                Some(materialized) if place.partial == materialized.partial => {
+                    Fact { place: materialized.clone(), ..fact }
+                }
                 _ => fact,
             }
         };
         let facts: Vec<Fact> = inst.args.iter().zip(&plan.steps[at].decision.operands).map(read).collect();
         let bytes: Vec<u64> = inst.args.iter().map(|&arg| self.function.ty(arg).bytes()).collect();
-        self.known.decided(at, &facts, wishes).unwrap_or_else(|| {
-            let question = self.question(inst, at, (&facts, &bytes), wishes);
+        self.known.decided(at, &facts, preferences).unwrap_or_else(|| {
+            let question = self.question(inst, at, (&facts, &bytes), preferences);
             let passing = passing(&question);
             let decision = decide(&question, &passing);
-            // With a sum that is still to be settled the answer is not that of where it is read.
+            // With a sum that is still to be materialized the answer is not that of where it is read.
             if passing.iter().all(|passing| matches!(passing, Passing::As(_))) {
-                self.known.keep(at, facts, wishes, &decision);
+                self.known.keep(at, facts, preferences, &decision);
             }
             decision
         })
@@ -108,34 +110,34 @@ impl<'a> Planner<'a> {
         inst: &Inst,
         at: usize,
         (facts, bytes): (&'q [Fact], &'q [u64]),
-        wishes: &'q [Option<Sharding>],
+        preferences: &'q [Option<Sharding>],
     ) -> Question<'q> {
         let rounds = inst.rounding.is_some() && !narrows_terms(self.given.reduce, self.function, inst);
-        Question { map: &self.known.maps[at], linear: self.known.linear[at], rounds, facts, bytes, wishes }
+        Question { map: &self.known.maps[at], linear: self.known.linear[at], rounds, facts, bytes, preferences }
     }
 
-    /// Where an instruction is computed. Sums that it needs are settled.
-    fn decision(&self, draft: &mut Plan, inst: &Inst, at: usize, wishes: &[Option<Sharding>]) -> Decision {
+    /// Where an instruction is computed. Sums that it needs are materialized.
+    fn decision(&self, draft: &mut Plan, inst: &Inst, at: usize, preferences: &[Option<Sharding>]) -> Decision {
         let bytes: Vec<u64> = inst.args.iter().map(|&arg| self.function.ty(arg).bytes()).collect();
         loop {
             let facts: Vec<Fact> = inst.args.iter().map(|&arg| self.now(draft, arg)).collect();
-            if let Some(decision) = self.known.decided(at, &facts, wishes) {
+            if let Some(decision) = self.known.decided(at, &facts, preferences) {
                 return decision;
             }
-            let question = self.question(inst, at, (&facts, &bytes), wishes);
+            let question = self.question(inst, at, (&facts, &bytes), preferences);
             let passing = passing(&question);
             let needed = inst.args.iter().zip(&passing).filter_map(|(&arg, passing)| match passing {
                 Passing::Settled(rest) => Some((arg, rest.clone())),
                 Passing::As(_) => None,
             });
-            let needed: Vec<(Value, Atoms)> = needed.collect();
+            let needed: Vec<(Value, SubAxes)> = needed.collect();
             if needed.is_empty() {
                 let decision = decide(&question, &passing);
-                self.known.keep(at, facts, wishes, &decision);
+                self.known.keep(at, facts, preferences, &decision);
                 return decision;
             }
             for (value, rest) in needed {
-                self.settle(draft, value, &rest);
+                self.materialize(draft, value, &rest);
             }
         }
     }
@@ -144,51 +146,55 @@ impl<'a> Planner<'a> {
     /// One that is read in shares is scattered to them at once.
     fn now(&self, draft: &mut Plan, value: Value) -> Fact {
         let place = &draft.facts[value.index()].place;
-        let wish = self.wishes[value.index()].as_ref();
-        let scattered = |atom: &AtomId| wish.is_some_and(|wish| wish.find(*atom).is_some());
+        let preference = self.preferences[value.index()].as_ref();
+        let scattered =
+            |sub_axis: &SubAxisId| preference.is_some_and(|preference| preference.find(*sub_axis).is_some());
         let is_single = self.known.uses[value.index()] == 1;
-        let rest: Atoms = place.partial.iter().copied().filter(|atom| is_single && !scattered(atom)).collect();
-        self.settle(draft, value, &rest);
+        let rest: SubAxes =
+            place.partial.iter().copied().filter(|sub_axis| is_single && !scattered(sub_axis)).collect();
+        self.materialize(draft, value, &rest);
         let fact = draft.facts[value.index()].clone();
-        match &draft.settled[value.index()] {
-            Some(settled) => Fact { place: settled.clone(), ..fact },
+        match &draft.materialized[value.index()] {
+            Some(materialized) => Fact { place: materialized.clone(), ..fact },
             None => fact,
         }
     }
 
-    /// Says where the sum of which a value is terms lies: where it is wished for, else in shares of the sequence, else on all. Along `rest` it
+    /// Says where the sum of which a value is terms lies: where it is preferred, else in shares of the sequence, else on all. Along `rest` it
     /// stays terms.
-    fn settle(&self, draft: &mut Plan, value: Value, rest: &Atoms) {
+    fn materialize(&self, draft: &mut Plan, value: Value, rest: &SubAxes) {
         let Fact { place, sequence, .. } = &draft.facts[value.index()];
-        let settled = draft.settled[value.index()].as_ref().is_some_and(|settled| settled.partial.len() <= rest.len());
-        if place.partial.len() <= rest.len() || settled {
+        let materialized = draft.materialized[value.index()]
+            .as_ref()
+            .is_some_and(|materialized| materialized.partial.len() <= rest.len());
+        if place.partial.len() <= rest.len() || materialized {
             return;
         }
         let shape = self.function.ty(value).shape();
-        let mut sharding = self.wishes[value.index()].clone().unwrap_or_else(|| place.sharding.clone());
+        let mut sharding = self.preferences[value.index()].clone().unwrap_or_else(|| place.sharding.clone());
         let elsewhere = sharding != place.sharding;
-        let free = |atom: &&AtomId| place.partial.contains(atom) && !rest.contains(atom);
+        let free = |sub_axis: &&SubAxisId| place.partial.contains(sub_axis) && !rest.contains(sub_axis);
         // One number for each position is little, and what reads it has all positions.
         let wide = |dim: &&usize| shape[**dim + 1..].iter().product::<usize>() > 1;
         if let (Some(dim), false) = (sequence.as_ref().filter(wide), elsewhere) {
-            for &atom in self.given.along_sequence.iter().filter(free) {
-                if let Some(digit) = block(self.given.mesh, &sharding, shape[*dim], *dim, atom) {
+            for &sub_axis in self.given.along_sequence.iter().filter(free) {
+                if let Some(digit) = block(self.given.mesh, &sharding, shape[*dim], *dim, sub_axis) {
                     sharding = sharding.with(*dim, digit);
                 }
             }
         }
-        draft.settled[value.index()] = Some(Place { sharding, partial: rest.clone() });
+        draft.materialized[value.index()] = Some(Placement { sharding, partial: rest.clone() });
     }
 
     /// Notes that a parameter that is zero is read as terms of a sum.
-    fn read_as_terms(&self, draft: &mut Plan, arg: Value, partial: &Atoms) {
+    fn read_as_terms(&self, draft: &mut Plan, arg: Value, partial: &SubAxes) {
         let param = self.function.params.iter().position(|param| param.value == arg);
         if let Some(param) = param.filter(|&param| self.key.params[param].zero) {
             draft.terms[param] = partial.clone();
         }
     }
 
-    fn fact(&self, draft: &Plan, inst: &Inst, at: usize, result: Value, place: Place) -> Fact {
+    fn fact(&self, draft: &Plan, inst: &Inst, at: usize, result: Value, place: Placement) -> Fact {
         let moves = matches!(inst.op, Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_));
         let first = inst.args.first().map(|&arg| &draft.facts[arg.index()]);
         let zero = match &inst.op {
@@ -217,16 +223,17 @@ impl<'a> Planner<'a> {
     /// A call: of a function for which there is a plan with these arguments, or that is needed.
     fn call(&self, draft: &mut Plan, inst: &Inst, function: FuncId) -> std::result::Result<Step, Key> {
         let params = inst.args.iter().map(|&arg| self.now(draft, arg)).collect();
-        let mut key = Key { function, params, wishes: Vec::new() };
+        let mut key = Key { function, params, preferences: Vec::new() };
         let mut plan = self.plans.get(&key).ok_or_else(|| key.clone())?;
-        let wishes = self.unmet(inst, plan);
-        if wishes.iter().any(Option::is_some) {
-            key.wishes = wishes;
+        let preferences = self.unmet(inst, plan);
+        if preferences.iter().any(Option::is_some) {
+            key.preferences = preferences;
             plan = self.plans.get(&key).ok_or_else(|| key.clone())?;
         }
-        if plan.terms.iter().any(|atoms| !atoms.is_empty()) {
-            for (fact, atoms) in key.params.iter_mut().zip(&plan.terms).filter(|(_, atoms)| !atoms.is_empty()) {
-                fact.place.partial = atoms.clone();
+        if plan.terms.iter().any(|sub_axes| !sub_axes.is_empty()) {
+            for (fact, sub_axes) in key.params.iter_mut().zip(&plan.terms).filter(|(_, sub_axes)| !sub_axes.is_empty())
+            {
+                fact.place.partial = sub_axes.clone();
                 fact.zero = false;
             }
             plan = self.plans.get(&key).ok_or_else(|| key.clone())?;
@@ -239,11 +246,11 @@ impl<'a> Planner<'a> {
         Ok(Step { decision: Decision { operands, results, reduce: None }, callee: Some(Rc::new(key)) })
     }
 
-    /// Where results of a call are wished for and are not of themselves. Sums are left to the caller, who may add to them.
+    /// Where results of a call are preferred and are not of themselves. Sums are left to the caller, who may add to them.
     fn unmet(&self, inst: &Inst, plan: &Plan) -> Vec<Option<Sharding>> {
         let unmet = |(result, fact): (&Value, &Fact)| {
-            let wish = self.wishes[result.index()].as_ref();
-            wish.filter(|wish| fact.place.is_whole() && **wish != fact.place.sharding).cloned()
+            let preference = self.preferences[result.index()].as_ref();
+            preference.filter(|preference| fact.place.is_whole() && **preference != fact.place.sharding).cloned()
         };
         inst.results.iter().zip(&plan.results).map(unmet).collect()
     }
@@ -255,7 +262,7 @@ impl<'a> Planner<'a> {
             // Sums that go on stay terms.
             Some(place) if !place.is_whole() => Fact { place, ..draft.facts[result.value.index()].clone() },
             Some(place) => {
-                self.settle(draft, result.value, &Atoms::new());
+                self.materialize(draft, result.value, &SubAxes::new());
                 Fact { place, ..self.now(draft, result.value) }
             }
             None => self.now(draft, result.value),
@@ -263,14 +270,14 @@ impl<'a> Planner<'a> {
     }
 
     /// Where a result has to lie, for one of the entry that says so by its role.
-    pub(super) fn returned_at(&self, role: &ResultRole, rank: usize) -> Option<Place> {
+    pub(super) fn returned_at(&self, role: &ResultRole, rank: usize) -> Option<Placement> {
         match role {
             ResultRole::State(name) | ResultRole::Gradient(name) => self.given.state.get(&**name).cloned(),
             ResultRole::Value | ResultRole::Probe | ResultRole::Residual => None,
             ResultRole::Metric | ResultRole::Finite | ResultRole::Scale(_) => {
-                Some(Place::of(Sharding::replicated(rank)))
+                Some(Placement::of(Sharding::replicated(rank)))
             }
-            role => role.is_sum().then(|| Place::of(Sharding::replicated(rank))),
+            role => role.is_sum().then(|| Placement::of(Sharding::replicated(rank))),
         }
         .filter(|_| self.is_entry())
     }

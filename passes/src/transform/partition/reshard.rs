@@ -1,10 +1,10 @@
 //! Moving a value to where it is read.
 
-use super::fact::{Atoms, Place};
+use super::fact::{Placement, SubAxes};
 use halite_ir::ops::Reduction;
 use halite_ir::{Builder, Value, local_stride};
 use halite_support::Result;
-use halite_tensor::{AtomId, DType, Digit, Digits, Mesh, Sharding};
+use halite_tensor::{DType, DimShard, DimShards, Mesh, Sharding, SubAxisId};
 
 /// A value under way from one place to another.
 #[derive(Clone, Copy)]
@@ -16,57 +16,63 @@ pub(super) struct Reshard<'a> {
 
 impl Reshard<'_> {
     /// `x`, which lies at `from`, at `to`. Sums are made first, where they fall into shards at once as such; then what is dropped is dropped,
-    /// so that the least is gathered. Sums along one atom after another are rounded once.
+    /// so that the least is gathered. Sums along one sub-axis after another are rounded once.
     ///
     /// # Errors
     /// When a digit does not fit, which is a bug.
-    pub(super) fn go(&self, b: &mut Builder<'_>, x: Value, from: &Place, to: &Place) -> Result<Value> {
+    pub(super) fn go(&self, b: &mut Builder<'_>, x: Value, from: &Placement, to: &Placement) -> Result<Value> {
         let (mut x, mut now) = (x, from.sharding.clone());
         let (own, wide) = (b.dtype(x), self.wide(b.dtype(x)));
-        let summed: Atoms = from.partial.iter().copied().filter(|atom| !to.partial.contains(atom)).collect();
-        for run in runs(&to.sharding, |atom| summed.contains(&atom)) {
+        let summed: SubAxes = from.partial.iter().copied().filter(|sub_axis| !to.partial.contains(sub_axis)).collect();
+        for run in runs(&to.sharding, |sub_axis| summed.contains(&sub_axis)) {
             if !run.1.iter().all(|&digit| fits(&now, run.0, digit)) {
                 continue;
             }
             x = b.convert(x, wide)?;
             x = self.reduce_scatter(b, x, &mut now, run)?;
         }
-        let rest: Atoms = summed.iter().copied().filter(|&atom| now.find(atom).is_none()).collect();
+        let rest: SubAxes = summed.iter().copied().filter(|&sub_axis| now.find(sub_axis).is_none()).collect();
         if rest.is_empty() {
             x = b.convert(x, own)?;
         }
         for (dim, digit) in all(&to.sharding) {
-            if now.find(digit.atom).is_none() && !summed.contains(&digit.atom) && fits(&now, dim, digit) {
+            if now.find(digit.sub_axis).is_none() && !summed.contains(&digit.sub_axis) && fits(&now, dim, digit) {
                 x = b.keep_digit(self.mesh, x, dim, (&now.0[dim], digit))?;
                 now = now.with(dim, digit);
             }
         }
         x = self.all_reduce(b, Reduction::Sum, x, &rest)?;
         x = b.convert(x, own)?;
-        for run in runs(&now.clone(), |atom| to.sharding.find(atom) != now.find(atom)) {
+        for run in runs(&now.clone(), |sub_axis| to.sharding.find(sub_axis) != now.find(sub_axis)) {
             x = self.all_gather(b, x, &mut now, run)?;
         }
         for (dim, digit) in all(&to.sharding) {
-            if now.find(digit.atom).is_none() {
+            if now.find(digit.sub_axis).is_none() {
                 x = b.keep_digit(self.mesh, x, dim, (&now.0[dim], digit))?;
                 now = now.with(dim, digit);
             }
         }
-        let terms: Atoms = to.partial.iter().copied().filter(|atom| !from.partial.contains(atom)).collect();
+        let terms: SubAxes = to.partial.iter().copied().filter(|sub_axis| !from.partial.contains(sub_axis)).collect();
         self.as_terms(b, x, &terms)
     }
 
-    /// `x` combined over the ranks along these atoms.
+    /// `x` combined over the ranks along these sub-axes.
     ///
     /// # Errors
     /// When elements cannot be combined so.
-    pub(super) fn all_reduce(&self, b: &mut Builder<'_>, kind: Reduction, x: Value, atoms: &[AtomId]) -> Result<Value> {
-        if atoms.is_empty() {
+    pub(super) fn all_reduce(
+        &self,
+        b: &mut Builder<'_>,
+        kind: Reduction,
+        x: Value,
+        sub_axes: &[SubAxisId],
+    ) -> Result<Value> {
+        if sub_axes.is_empty() {
             return Ok(x);
         }
         let own = b.dtype(x);
         let wide = b.convert(x, self.wide(own))?;
-        let sum = b.all_reduce(kind, wide, self.mesh.groups(atoms))?;
+        let sum = b.all_reduce(kind, wide, self.mesh.groups(sub_axes))?;
         b.convert(sum, own)
     }
 
@@ -75,14 +81,14 @@ impl Reshard<'_> {
         if !own.is_float() || own.size() >= self.reduce.size() { own } else { self.reduce }
     }
 
-    /// `x` on the first rank along each of these atoms and zero on the others, so that it is their sum.
+    /// `x` on the first rank along each of these sub-axes and zero on the others, so that it is their sum.
     ///
     /// # Errors
     /// When it has no zero, which is a bug.
-    pub(super) fn as_terms(&self, b: &mut Builder<'_>, x: Value, atoms: &[AtomId]) -> Result<Value> {
+    pub(super) fn as_terms(&self, b: &mut Builder<'_>, x: Value, sub_axes: &[SubAxisId]) -> Result<Value> {
         let mut x = x;
-        for &atom in atoms {
-            let digit = Digit { atom, size: self.mesh.atoms()[atom].size, stride: 1 };
+        for &sub_axis in sub_axes {
+            let digit = DimShard { sub_axis, size: self.mesh.sub_axes()[sub_axis].size, stride: 1 };
             let at = b.coordinate(self.mesh, digit)?;
             let first = b.splat_like(at, 0.0)?;
             let leads = b.compare(at, first, halite_ir::ops::Direction::Eq)?;
@@ -93,29 +99,30 @@ impl Reshard<'_> {
     }
 
     fn reduce_scatter(&self, b: &mut Builder<'_>, x: Value, now: &mut Sharding, (dim, run): Run) -> Result<Value> {
-        let (digit, atoms) = merged(&run);
+        let (digit, sub_axes) = merged(&run);
         let low = local_stride(&now.0[dim], &digit);
-        let x = b.apart(x, dim, (digit.size, low), |b, x, dim| b.reduce_scatter(x, dim, self.mesh.groups(&atoms)))?;
+        let x =
+            b.apart(x, dim, (digit.size, low), |b, x, dim| b.reduce_scatter(x, dim, self.mesh.groups(&sub_axes)))?;
         *now = run.iter().fold(now.clone(), |now, &digit| now.with(dim, digit));
         Ok(x)
     }
 
     fn all_gather(&self, b: &mut Builder<'_>, x: Value, now: &mut Sharding, (dim, run): Run) -> Result<Value> {
-        let (digit, atoms) = merged(&run);
-        *now = run.iter().fold(now.clone(), |now, digit| now.without(digit.atom));
+        let (digit, sub_axes) = merged(&run);
+        *now = run.iter().fold(now.clone(), |now, digit| now.without(digit.sub_axis));
         let low = local_stride(&now.0[dim], &digit);
-        b.apart(x, dim, (1, low), |b, x, dim| b.all_gather(x, dim, self.mesh.groups(&atoms)))
+        b.apart(x, dim, (1, low), |b, x, dim| b.all_gather(x, dim, self.mesh.groups(&sub_axes)))
     }
 }
 
-/// Digits of one dimension that follow one another without a gap.
-type Run = (usize, Digits);
+/// DimShards of one dimension that follow one another without a gap.
+type Run = (usize, DimShards);
 
 /// The wanted digits of a sharding, in runs.
-fn runs(sharding: &Sharding, wanted: impl Fn(AtomId) -> bool) -> Vec<Run> {
+fn runs(sharding: &Sharding, wanted: impl Fn(SubAxisId) -> bool) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (dim, digit) in all(sharding) {
-        if !wanted(digit.atom) {
+        if !wanted(digit.sub_axis) {
             continue;
         }
         match runs.last_mut() {
@@ -124,29 +131,29 @@ fn runs(sharding: &Sharding, wanted: impl Fn(AtomId) -> bool) -> Vec<Run> {
             {
                 run.push(digit)
             }
-            _ => runs.push((dim, Digits::from_slice(&[digit]))),
+            _ => runs.push((dim, DimShards::from_slice(&[digit]))),
         }
     }
     runs
 }
 
-/// One digit in the place of a run, and its atoms.
-fn merged(run: &Digits) -> (Digit, Atoms) {
+/// One digit in the place of a run, and its sub-axes.
+fn merged(run: &DimShards) -> (DimShard, SubAxes) {
     let size = run.iter().map(|digit| digit.size).product();
     let last = run[run.len() - 1];
-    (Digit { size, ..last }, run.iter().map(|digit| digit.atom).collect())
+    (DimShard { size, ..last }, run.iter().map(|digit| digit.sub_axis).collect())
 }
 
-fn all(sharding: &Sharding) -> impl Iterator<Item = (usize, Digit)> + use<> {
+fn all(sharding: &Sharding) -> impl Iterator<Item = (usize, DimShard)> + use<> {
     let digits: Vec<_> =
         sharding.0.iter().enumerate().flat_map(|(dim, digits)| digits.iter().map(move |&digit| (dim, digit))).collect();
     digits.into_iter()
 }
 
 /// Whether a digit can stand beside those that shard a dimension already: whole above each or whole below it.
-fn fits(now: &Sharding, dim: usize, digit: Digit) -> bool {
+fn fits(now: &Sharding, dim: usize, digit: DimShard) -> bool {
     let low = digit.stride;
     let high = low * digit.size;
-    let apart = |other: &Digit| other.stride.is_multiple_of(high) || low.is_multiple_of(other.stride * other.size);
+    let apart = |other: &DimShard| other.stride.is_multiple_of(high) || low.is_multiple_of(other.stride * other.size);
     now.0[dim].iter().all(apart)
 }

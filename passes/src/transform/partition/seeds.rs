@@ -1,17 +1,17 @@
 //! Where the parameters of a step lie before anything is propagated.
 
-use super::fact::{Atoms, Place, block};
+use super::fact::{Placement, SubAxes, block};
 use crate::framework::pattern::matches_pattern;
 use halite_ir::{DimName, Function, Param, ParamRole, SizeFactor, WeightInfo};
 use halite_recipe::{Divides, MeshAxis, Parallel};
 use halite_support::{Name, Result};
-use halite_tensor::{AtomId, Digit, Mesh, Sharding};
+use halite_tensor::{DimShard, Mesh, Sharding, SubAxisId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// The atoms of the axes whose ranks divide this.
-pub(super) fn atoms_that_divide(mesh: &Mesh, what: Divides) -> impl Iterator<Item = AtomId> {
-    MeshAxis::that_divide(what).flat_map(|axis| mesh.atoms_of(axis.name()))
+/// The sub-axes of the axes whose ranks divide this.
+pub(super) fn sub_axes_that_divide(mesh: &Mesh, what: Divides) -> impl Iterator<Item = SubAxisId> {
+    MeshAxis::that_divide(what).flat_map(|axis| mesh.sub_axes_of(axis.name()))
 }
 
 /// Sizes by the names that the model has for them, and in how many parts ranks hold them.
@@ -23,14 +23,14 @@ pub(super) struct Seeds<'a> {
     pub(super) parallel: &'a Parallel,
     /// Those of the module, of which one takes the micro-batches where there are several.
     pub(super) functions: &'a [Function],
-    /// The atoms of `tensor` in the order in which dimensions take them.
-    pub(super) order: Atoms,
+    /// The sub-axes of `tensor` in the order in which dimensions take them.
+    pub(super) order: SubAxes,
 }
 
-/// The atoms of `tensor` in the order in which dimensions take them. Where fewer ranks can share something than there are, such as key heads, it
+/// The sub-axes of `tensor` in the order in which dimensions take them. Where fewer ranks can share something than there are, such as key heads, it
 /// lies on ranks that follow one another, so that copies of it are as far apart as can be: on Trainium 1, [0, 8, 16, 24] work together.
-pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> Atoms {
-    let atoms: Atoms = atoms_that_divide(mesh, Divides::Weights).collect();
+pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> SubAxes {
+    let sub_axes: SubAxes = sub_axes_that_divide(mesh, Divides::Weights).collect();
     let sizes = entry.params.iter().flat_map(|param| match &param.role {
         ParamRole::Weight(info) => info.dims.as_deref().unwrap_or_default(),
         _ => &[],
@@ -38,16 +38,16 @@ pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> Atoms
     let named = sizes.flat_map(|dim| dim.iter()).filter(|factor| parallel.shard.names(factor.name.as_deref()));
     let shared = |factor: &SizeFactor| {
         let mut left = factor.size;
-        let divides = |&&atom: &&AtomId| {
-            let size = mesh.atoms()[atom].size;
+        let divides = |&&sub_axis: &&SubAxisId| {
+            let size = mesh.sub_axes()[sub_axis].size;
             let divides = left.is_multiple_of(size);
             left /= size;
             divides
         };
-        atoms.iter().rev().take_while(divides).count()
+        sub_axes.iter().rev().take_while(divides).count()
     };
-    let least = named.map(shared).min().unwrap_or(atoms.len());
-    let (apart, first) = atoms.split_at(atoms.len() - least);
+    let least = named.map(shared).min().unwrap_or(sub_axes.len());
+    let (apart, first) = sub_axes.split_at(sub_axes.len() - least);
     first.iter().chain(apart).copied().collect()
 }
 
@@ -80,8 +80,9 @@ impl Seeds<'_> {
     /// # Errors
     /// As [`of`](Self::of).
     pub(super) fn uneven(&self, entry: &Function) -> Result<Uneven> {
-        let ranks: usize =
-            atoms_that_divide(self.mesh, Divides::Weights).map(|atom| self.mesh.atoms()[atom].size).product();
+        let ranks: usize = sub_axes_that_divide(self.mesh, Divides::Weights)
+            .map(|sub_axis| self.mesh.sub_axes()[sub_axis].size)
+            .product();
         let mut uneven = Uneven::default();
         for param in entry.params.iter().filter(|param| !self.is_placed(param)) {
             let ParamRole::Weight(WeightInfo { dims: Some(dims), .. }) = &param.role else { continue };
@@ -106,43 +107,44 @@ impl Seeds<'_> {
         });
         let Some(mut left) = micro_batch.filter(|_| !shape.is_empty()) else { return none };
         let mut sharding = none;
-        for atom in atoms_that_divide(self.mesh, Divides::Batch) {
-            let size = self.mesh.atoms()[atom].size;
+        for sub_axis in sub_axes_that_divide(self.mesh, Divides::Batch) {
+            let size = self.mesh.sub_axes()[sub_axis].size;
             if !left.is_multiple_of(size) {
                 break;
             }
             left /= size;
-            sharding = sharding.with(0, Digit { atom, size, stride: left });
+            sharding = sharding.with(0, DimShard { sub_axis, size, stride: left });
         }
         sharding
     }
 
     /// Where a parameter lies of a weight that lies so, itself or its state: as it does, and along `data` too where the recipe shards state. Sums of
     /// gradients are of what each rank has computed, until all micro-batches are in.
-    pub(super) fn state(&self, role: &ParamRole, weight: &Sharding, shape: &[usize]) -> Place {
+    pub(super) fn state(&self, role: &ParamRole, weight: &Sharding, shape: &[usize]) -> Placement {
         match role {
-            ParamRole::State(spec) if spec.sum => Place { sharding: weight.clone(), partial: self.terms(weight) },
+            ParamRole::State(spec) if spec.sum => Placement { sharding: weight.clone(), partial: self.terms(weight) },
             ParamRole::State(spec) if spec.of.is_some() && self.parallel.zero > 0 => {
-                Place::of(along_data(self.mesh, weight, shape))
+                Placement::of(along_data(self.mesh, weight, shape))
             }
-            _ => Place::of(weight.clone()),
+            _ => Placement::of(weight.clone()),
         }
     }
 
-    /// Along which atoms ranks compute terms of the gradient by a weight that lies so: those that have other sequences, and those that have
+    /// Along which sub-axes ranks compute terms of the gradient by a weight that lies so: those that have other sequences, and those that have
     /// other positions of them.
-    fn terms(&self, weight: &Sharding) -> Atoms {
+    fn terms(&self, weight: &Sharding) -> SubAxes {
         let positions = self.parallel.sequence && !weight.0.is_empty();
-        let tensor = atoms_that_divide(self.mesh, Divides::Weights).filter(|_| positions);
-        let all = atoms_that_divide(self.mesh, Divides::Batch).chain(tensor);
-        let mut atoms: Atoms = all.filter(|&atom| weight.find(atom).is_none()).collect();
-        atoms.sort_unstable();
-        atoms
+        let tensor = sub_axes_that_divide(self.mesh, Divides::Weights).filter(|_| positions);
+        let all = sub_axes_that_divide(self.mesh, Divides::Batch).chain(tensor);
+        let mut sub_axes: SubAxes = all.filter(|&sub_axis| weight.find(sub_axis).is_none()).collect();
+        sub_axes.sort_unstable();
+        sub_axes
     }
 
     fn placed(&self, none: Sharding, shape: &[usize], axes: &[String]) -> Sharding {
-        let along =
-            |sharding, (dim, axis): (usize, &String)| spread(self.mesh, sharding, shape, dim, self.mesh.atoms_of(axis));
+        let along = |sharding, (dim, axis): (usize, &String)| {
+            spread(self.mesh, sharding, shape, dim, self.mesh.sub_axes_of(axis))
+        };
         axes.iter().enumerate().filter(|(_, axis)| !axis.is_empty()).fold(none, along)
     }
 
@@ -154,24 +156,30 @@ impl Seeds<'_> {
             let Some(at) = factors.iter().position(named) else { continue };
             let mut left = factors[at].size;
             let below: usize = factors[at + 1..].iter().map(|factor| factor.size).product();
-            for &atom in &self.order {
-                let size = self.mesh.atoms()[atom].size;
-                if !left.is_multiple_of(size) || sharding.find(atom).is_some() {
+            for &sub_axis in &self.order {
+                let size = self.mesh.sub_axes()[sub_axis].size;
+                if !left.is_multiple_of(size) || sharding.find(sub_axis).is_some() {
                     break;
                 }
                 left /= size;
-                sharding = sharding.with(dim, Digit { atom, size, stride: left * below });
+                sharding = sharding.with(dim, DimShard { sub_axis, size, stride: left * below });
             }
         }
         sharding
     }
 }
 
-/// Blocks of a dimension along as many of the atoms as divide it.
-fn spread(mesh: &Mesh, none: Sharding, shape: &[usize], dim: usize, atoms: impl Iterator<Item = AtomId>) -> Sharding {
+/// Blocks of a dimension along as many of the sub-axes as divide it.
+fn spread(
+    mesh: &Mesh,
+    none: Sharding,
+    shape: &[usize],
+    dim: usize,
+    sub_axes: impl Iterator<Item = SubAxisId>,
+) -> Sharding {
     let mut sharding = none;
-    for atom in atoms {
-        let Some(digit) = block(mesh, &sharding, shape[dim], dim, atom) else { break };
+    for sub_axis in sub_axes {
+        let Some(digit) = block(mesh, &sharding, shape[dim], dim, sub_axis) else { break };
         sharding = sharding.with(dim, digit);
     }
     sharding
@@ -180,10 +188,10 @@ fn spread(mesh: &Mesh, none: Sharding, shape: &[usize], dim: usize, atoms: impl 
 /// What lies so, and along `data` too.
 fn along_data(mesh: &Mesh, weight: &Sharding, shape: &[usize]) -> Sharding {
     let mut sharding = weight.clone();
-    for atom in atoms_that_divide(mesh, Divides::Batch) {
+    for sub_axis in sub_axes_that_divide(mesh, Divides::Batch) {
         let free = (0..shape.len()).filter(|&dim| sharding.0[dim].is_empty());
         let dims: Vec<usize> = free.chain((0..shape.len()).filter(|&dim| !sharding.0[dim].is_empty())).collect();
-        let digit = dims.into_iter().find_map(|dim| Some((dim, block(mesh, &sharding, shape[dim], dim, atom)?)));
+        let digit = dims.into_iter().find_map(|dim| Some((dim, block(mesh, &sharding, shape[dim], dim, sub_axis)?)));
         if let Some((dim, digit)) = digit {
             sharding = sharding.with(dim, digit);
         }

@@ -1,7 +1,7 @@
 //! Faults that are made in HLO.
 
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, ReplicaGroup};
-use halite_tensor::{AtomId, Mesh};
+use halite_tensor::{Mesh, SubAxisId};
 
 /// What is made of a sum over ranks at a position of a computation.
 type Make = fn(&mut HloComputationProto, usize, &Mesh);
@@ -48,7 +48,7 @@ fn set(inst: &mut HloInstructionProto, groups: &[Vec<usize>]) {
 /// Over all ranks, or where it is so over one axis alone.
 fn regrouped(computation: &mut HloComputationProto, at: usize, mesh: &Mesh) {
     let inst = &mut computation.instructions[at];
-    let all: Vec<AtomId> = (0..mesh.atoms().len()).collect();
+    let all: Vec<SubAxisId> = (0..mesh.sub_axes().len()).collect();
     let own = if inst.replica_groups.len() == 1 { &all[..1] } else { &all[..] };
     set(inst, &mesh.groups(own).lists());
 }
@@ -57,7 +57,7 @@ fn regrouped(computation: &mut HloComputationProto, at: usize, mesh: &Mesh) {
 fn shifted(inst: &mut HloInstructionProto, mesh: &Mesh) {
     let groups = &mut inst.replica_groups;
     if groups.len() == 1 {
-        set(inst, &mesh.groups(&[mesh.atoms().len() - 1]).lists());
+        set(inst, &mesh.groups(&[mesh.sub_axes().len() - 1]).lists());
         return;
     }
     let lasts: Vec<i64> = groups.iter().filter_map(|group| group.replica_ids.last().copied()).collect();

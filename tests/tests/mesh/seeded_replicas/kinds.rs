@@ -3,7 +3,7 @@
 use halite_ir::ops::{AllGather, AllReduce, DynamicSlice, ReduceScatter, Reduction};
 use halite_ir::{Function, Inst, Op, Rewriter, Value};
 use halite_support::Result;
-use halite_tensor::{AtomId, DType, Digit, Groups, Mesh};
+use halite_tensor::{DType, DimShard, Groups, Mesh, SubAxisId};
 
 /// An instruction that is to be replaced.
 pub(super) struct Site<'a> {
@@ -45,7 +45,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     proven("sum over another axis", "all_reduce", |b, site| site.reduced(b, site.other_axes())),
     proven("sum over all axes", "all_reduce", |b, site| {
-        let all: Vec<AtomId> = (0..site.mesh.atoms().len()).collect();
+        let all: Vec<SubAxisId> = (0..site.mesh.sub_axes().len()).collect();
         let same = site.group_size() == site.mesh.num_ranks();
         site.reduced(b, (!same).then(|| site.mesh.groups(&all)))
     }),
@@ -134,9 +134,9 @@ pub(super) const KINDS: &[Kind] = &[
         let Some(dim) = site.cut() else { return Ok(None) };
         let whole = site.source.ty(site.inst.args[0]).shape()[dim];
         let size = site.result_shape()[dim];
-        let fits = |atom: &AtomId| site.mesh.atoms()[*atom].size * size == whole;
-        for atom in (0..site.mesh.atoms().len()).filter(fits) {
-            let digit = Digit { atom, size: site.mesh.atoms()[atom].size, stride: size };
+        let fits = |sub_axis: &SubAxisId| site.mesh.sub_axes()[*sub_axis].size * size == whole;
+        for sub_axis in (0..site.mesh.sub_axes().len()).filter(fits) {
+            let digit = DimShard { sub_axis, size: site.mesh.sub_axes()[sub_axis].size, stride: size };
             let at = b.coordinate(site.mesh, digit)?;
             if site.ops(site.inst.args[dim + 1]) != ops(b.function(), at) {
                 let mut starts = site.args[1..].to_vec();
@@ -184,7 +184,7 @@ pub(super) const KINDS: &[Kind] = &[
         b.select(not, site.args[1], site.args[2]).map(Some)
     }),
     proven("sum of what a product reads", "dot_general", |b, site| {
-        let all: Vec<AtomId> = (0..site.mesh.atoms().len()).collect();
+        let all: Vec<SubAxisId> = (0..site.mesh.sub_axes().len()).collect();
         let sum = b.all_reduce(Reduction::Sum, site.args[1], site.mesh.groups(&all))?;
         b.emit(site.inst.op.clone(), &[site.args[0], sum]).map(Some)
     }),
@@ -229,14 +229,14 @@ impl Site<'_> {
         self.groups().size().unwrap_or(1)
     }
 
-    /// The groups along the atoms that these groups are not of.
+    /// The groups along the sub-axes that these groups are not of.
     fn other_axes(&self) -> Option<Groups> {
         let first = self.first_group();
-        let other = |&atom: &AtomId| {
-            first.iter().all(|&rank| self.mesh.coordinate(atom, rank) == self.mesh.coordinate(atom, first[0]))
+        let other = |&sub_axis: &SubAxisId| {
+            first.iter().all(|&rank| self.mesh.coordinate(sub_axis, rank) == self.mesh.coordinate(sub_axis, first[0]))
         };
-        let atoms: Vec<AtomId> = (0..self.mesh.atoms().len()).filter(other).collect();
-        (!atoms.is_empty()).then(|| self.mesh.groups(&atoms))
+        let sub_axes: Vec<SubAxisId> = (0..self.mesh.sub_axes().len()).filter(other).collect();
+        (!sub_axes.is_empty()).then(|| self.mesh.groups(&sub_axes))
     }
 
     /// The groups of as many ranks as if the last axis were the first; `None` where they are the same.
@@ -245,12 +245,13 @@ impl Site<'_> {
         let other = Mesh::new(axes).ok()?;
         let first = self.first_group();
         let differs = |axis: &str| {
-            let mut atoms = self.mesh.atoms_of(axis);
-            atoms.any(|atom| first.iter().any(|&rank| self.mesh.coordinate(atom, rank) != 0))
+            let mut sub_axes = self.mesh.sub_axes_of(axis);
+            sub_axes.any(|sub_axis| first.iter().any(|&rank| self.mesh.coordinate(sub_axis, rank) != 0))
         };
         let axes = other.axes().iter().filter(|axis| differs(&axis.name));
-        let atoms: Vec<AtomId> = axes.flat_map(|axis| other.atoms_of(&axis.name).collect::<Vec<_>>()).collect();
-        let groups = other.groups(&atoms);
+        let sub_axes: Vec<SubAxisId> =
+            axes.flat_map(|axis| other.sub_axes_of(&axis.name).collect::<Vec<_>>()).collect();
+        let groups = other.groups(&sub_axes);
         (groups.ascending() != self.groups().ascending()).then_some(groups)
     }
 
@@ -268,14 +269,14 @@ impl Site<'_> {
         Some(groups.into())
     }
 
-    /// The groups along the same atoms, which count in the reverse order.
+    /// The groups along the same sub-axes, which count in the reverse order.
     fn rotated(&self) -> Option<Groups> {
         let first = self.first_group();
-        let own = |&atom: &AtomId| {
-            first.iter().any(|&rank| self.mesh.coordinate(atom, rank) != self.mesh.coordinate(atom, first[0]))
+        let own = |&sub_axis: &SubAxisId| {
+            first.iter().any(|&rank| self.mesh.coordinate(sub_axis, rank) != self.mesh.coordinate(sub_axis, first[0]))
         };
-        let atoms: Vec<AtomId> = (0..self.mesh.atoms().len()).filter(own).rev().collect();
-        let groups = self.mesh.groups(&atoms);
+        let sub_axes: Vec<SubAxisId> = (0..self.mesh.sub_axes().len()).filter(own).rev().collect();
+        let groups = self.mesh.groups(&sub_axes);
         (groups != self.groups()).then_some(groups)
     }
 

@@ -1,40 +1,40 @@
 //! Where values had better lie, from what reads them.
 
-use super::fact::{Atoms, Fact, Place, of_factors, to_factors};
+use super::fact::{Fact, Placement, SubAxes, of_factors, to_factors};
 use super::plan::Plan;
 use super::planner::Planner;
 use halite_ir::dims::{Factor, FactorKind, FactorMap};
 use halite_ir::ops::Reduction;
 use halite_ir::{Inst, Linear};
 use halite_support::{Result, check_cancelled};
-use halite_tensor::{Digits, Sharding};
+use halite_tensor::{DimShards, Sharding};
 
 /// For each value where it had better lie than where it is made, from the last instruction to the first.
 ///
 /// What all that read a value want less of than it has is computed as that alone. Where a sum is terms on several ranks, the first that wants a
 /// share of it says where it lies.
-pub(super) fn wishes(planner: &Planner<'_>, plan: &Plan) -> Result<Vec<Option<Sharding>>> {
+pub(super) fn preferences(planner: &Planner<'_>, plan: &Plan) -> Result<Vec<Option<Sharding>>> {
     let function = planner.function;
     let mut asked: Vec<Option<Sharding>> = vec![None; function.values.len()];
     for (at, result) in function.results.iter().enumerate() {
         let rank = function.ty(result.value).rank();
         let own = planner.returned_at(&result.role, rank).map(|place| place.sharding);
-        let wish = own.or_else(|| planner.key.wishes.get(at)?.clone());
-        if let Some(wish) = wish {
-            ask(plan, &mut asked[result.value.index()], result.value.index(), wish);
+        let preference = own.or_else(|| planner.key.preferences.get(at)?.clone());
+        if let Some(preference) = preference {
+            ask(plan, &mut asked[result.value.index()], result.value.index(), preference);
         }
     }
-    let mut wishes = vec![None; function.values.len()];
+    let mut preferences = vec![None; function.values.len()];
     for (at, inst) in function.insts.iter().enumerate().rev() {
         check_cancelled()?;
         for &result in &inst.results {
-            wishes[result.index()] = wish(plan, result.index(), &asked[result.index()]);
+            preferences[result.index()] = preference(plan, result.index(), &asked[result.index()]);
         }
         let indifferent = indifferent(planner, inst, at, &asked);
-        for (&arg, request) in inst.args.iter().zip(requests(planner, plan, inst, at, &wishes)) {
+        for (&arg, request) in inst.args.iter().zip(requests(planner, plan, inst, at, &preferences)) {
             let place = &plan.facts[arg.index()].place;
-            // Where it lies by a wish it is asked for there again, so that it stays.
-            let own = place.is_whole() && planner.wishes[arg.index()].is_none();
+            // Where it lies by a preference it is asked for there again, so that it stays.
+            let own = place.is_whole() && planner.preferences[arg.index()].is_none();
             let asks = |request: &Sharding| !(indifferent && own && *request == place.sharding);
             if let Some(request) = request.filter(asks) {
                 ask(plan, &mut asked[arg.index()], arg.index(), request);
@@ -42,9 +42,9 @@ pub(super) fn wishes(planner: &Planner<'_>, plan: &Plan) -> Result<Vec<Option<Sh
         }
     }
     for param in &function.params {
-        wishes[param.value.index()] = wish(plan, param.value.index(), &asked[param.value.index()]);
+        preferences[param.value.index()] = preference(plan, param.value.index(), &asked[param.value.index()]);
     }
-    Ok(wishes)
+    Ok(preferences)
 }
 
 /// Joins a request: of what is there, what is asked for in common; of a sum and of a weight, which what reads them comes to, the first in the
@@ -60,12 +60,12 @@ fn ask(plan: &Plan, asked: &mut Option<Sharding>, value: usize, request: Shardin
 }
 
 fn common(x: &Sharding, y: &Sharding) -> Sharding {
-    let both = |(x, y): (&Digits, &Digits)| x.iter().filter(|digit| y.contains(digit)).copied().collect();
+    let both = |(x, y): (&DimShards, &DimShards)| x.iter().filter(|digit| y.contains(digit)).copied().collect();
     Sharding(x.0.iter().zip(&y.0).map(both).collect())
 }
 
 /// What is asked of a value, when that is more than where it is.
-fn wish(plan: &Plan, value: usize, asked: &Option<Sharding>) -> Option<Sharding> {
+fn preference(plan: &Plan, value: usize, asked: &Option<Sharding>) -> Option<Sharding> {
     let place = &plan.facts[value].place;
     let sharding = asked.as_ref()?;
     let includes = common(sharding, &place.sharding) == place.sharding;
@@ -85,26 +85,26 @@ fn indifferent(planner: &Planner<'_>, inst: &Inst, at: usize, asked: &[Option<Sh
     (unasked || scalar) && planner.known.maps[at].factors.iter().all(anywhere)
 }
 
-/// Where an instruction wants its operands, when its results are where they are wished for.
+/// Where an instruction wants its operands, when its results are where they are preferred.
 fn requests(
     planner: &Planner<'_>,
     plan: &Plan,
     inst: &Inst,
     at: usize,
-    wishes: &[Option<Sharding>],
+    preferences: &[Option<Sharding>],
 ) -> Vec<Option<Sharding>> {
     let step = &plan.steps[at];
     if let Some(callee) = &step.callee {
         let wanted = planner.plans.get(callee).map(|plan| plan.wanted.clone()).unwrap_or_default();
-        let request = |(position, place): (usize, &Place)| {
+        let request = |(position, place): (usize, &Placement)| {
             place.is_whole().then(|| wanted.get(position).cloned().flatten().unwrap_or_else(|| place.sharding.clone()))
         };
         return step.decision.operands.iter().enumerate().map(request).collect();
     }
-    let own: Vec<Option<Sharding>> = inst.results.iter().map(|result| wishes[result.index()].clone()).collect();
+    let own: Vec<Option<Sharding>> = inst.results.iter().map(|result| preferences[result.index()].clone()).collect();
     let decision = planner.again(plan, inst, at, &own);
     let passed = decision.operands.iter().filter(|place| !place.is_whole()).count();
-    let request = |(position, place): (usize, &Place)| {
+    let request = |(position, place): (usize, &Placement)| {
         let arg = inst.args[position].index();
         if place.is_whole() || place.partial.len() < plan.facts[arg].place.partial.len() {
             return Some(place.sharding.clone());
@@ -114,19 +114,19 @@ fn requests(
             return None;
         }
         let single = passed == 1 && planner.known.linear[at] != Linear::No;
-        let Some(wish) = own.first().cloned().flatten().filter(|_| single) else {
-            return planner.wishes[arg].is_some().then(|| place.sharding.clone());
+        let Some(preference) = own.first().cloned().flatten().filter(|_| single) else {
+            return planner.preferences[arg].is_some().then(|| place.sharding.clone());
         };
-        Some(back(&planner.known.maps[at], position, &wish, &place.sharding, &place.partial))
+        Some(back(&planner.known.maps[at], position, &preference, &place.sharding, &place.partial))
     };
     decision.operands.iter().enumerate().map(request).collect()
 }
 
 /// A sharding of the first result as one of an operand.
-fn back(map: &FactorMap, operand: usize, wish: &Sharding, now: &Sharding, partial: &Atoms) -> Sharding {
-    let mut sharded = vec![Digits::new(); map.factors.len()];
-    for (digits, factors) in wish.0.iter().zip(&map.results[0]) {
-        for at in to_factors(map, factors, digits).filter(|at| partial.contains(&at.digit.atom)) {
+fn back(map: &FactorMap, operand: usize, preference: &Sharding, now: &Sharding, partial: &SubAxes) -> Sharding {
+    let mut sharded = vec![DimShards::new(); map.factors.len()];
+    for (digits, factors) in preference.0.iter().zip(&map.results[0]) {
+        for at in to_factors(map, factors, digits).filter(|at| partial.contains(&at.digit.sub_axis)) {
             sharded[at.factor].push(at.digit);
         }
     }
