@@ -1,7 +1,7 @@
 //! What one instruction costs, by its opcode and shapes.
 
 use crate::graph::Graph;
-use crate::opcode::is_elementwise;
+use crate::opcode::Opcode;
 use crate::proto::ShapeProto;
 
 /// Floating-point operations of an instruction: two for each multiply-add of a product, one for each element that a reduction
@@ -11,10 +11,10 @@ pub fn flops(graph: &Graph, at: usize) -> u64 {
     let float = |shape: &&ShapeProto| shape.dtype().is_some_and(|dtype| dtype.is_float());
     let (result, first) = (graph.shape(at).filter(float), graph.operand_shape(at, 0).filter(float));
     let (Some(result), Some(first)) = (result, first) else { return 0 };
-    match graph.opcode(at) {
-        "dot" => Product::of(graph, at).map_or(0, Product::flops),
-        "reduce" => first.num_elements(),
-        opcode if is_elementwise(opcode) => result.num_elements(),
+    match Opcode::parse(graph.opcode(at)) {
+        Some(Opcode::Dot) => Product::of(graph, at).map_or(0, Product::flops),
+        Some(Opcode::Reduce) => first.num_elements(),
+        Some(Opcode::Unary(_) | Opcode::Binary(_)) => result.num_elements(),
         _ => 0,
     }
 }

@@ -15,14 +15,20 @@ pub use budget::Budget;
 pub use inlined::{Inlined, InlinedValue, ValueId};
 pub use lifetimes::Lifetimes;
 
-use crate::opcode::Opcode;
+use crate::opcode::{Calls, Opcode};
 use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Opcodes whose computations combine two values, or compare them.
-const COMBINING: [&str; 7] =
-    ["all-reduce", "reduce", "reduce-scatter", "reduce-window", "scatter", "select-and-scatter", "sort"];
+/// Opcodes beyond our set whose computations combine two values, or compare them.
+const COMBINING: [&str; 3] = ["reduce-window", "select-and-scatter", "sort"];
+
+fn is_combining(opcode: &str) -> bool {
+    match Opcode::parse(opcode) {
+        Some(opcode) => opcode.row().calls == Calls::Combiner,
+        None => COMBINING.contains(&opcode),
+    }
+}
 
 /// A module and its references, resolved: instructions of all computations in order, named by their position in that list;
 /// computations named by theirs.
@@ -133,7 +139,7 @@ impl Graph {
         let mut combining = vec![false; self.computations.len()];
         let mut running = vec![false; self.computations.len()];
         for at in (0..self.len()).filter(|&at| self.calls(at)) {
-            let marks = if COMBINING.contains(&self.opcode(at)) { &mut combining } else { &mut running };
+            let marks = if is_combining(self.opcode(at)) { &mut combining } else { &mut running };
             self.callees(at).iter().flatten().for_each(|&callee| marks[callee] = true);
         }
         for (number, computation) in self.computations.iter_mut().enumerate() {

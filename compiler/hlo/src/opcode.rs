@@ -1,143 +1,183 @@
-//! The families of opcodes that share a shape rule, with their HLO names.
+//! The opcodes of our set: one table with a row each, from which all else that is said of opcodes in general is made.
 
+#[macro_use]
+mod rows;
+
+use crate::builder::{ComputationBuilder, Id};
+use crate::check::{Rule, rules};
+use crate::takes::Takes;
+use halite_support::Result;
+use halite_tensor::DType;
 use std::fmt;
 
-macro_rules! names {
-    ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the HLO names say it")]
-        pub enum $name { $($variant,)* }
+#[rustfmt::skip]
+opcodes! {
+    // Element by element: the name in HLO, that in StableHLO, the method of the builder with the elements it takes (and gives, if others),
+    // the work for one element.
+    unary {
+        Abs                 = "abs",                   "stablehlo.abs",                   abs(Signed),                  Simple;
+        Cbrt                = "cbrt",                  "stablehlo.cbrt",                  cbrt(Float),                  Costly;
+        Ceil                = "ceil",                  "stablehlo.ceil",                  ceil(Float),                  Simple;
+        Cosine              = "cosine",                "stablehlo.cosine",                cosine(Float),                Costly;
+        CountLeadingZeros   = "count-leading-zeros",   "stablehlo.count_leading_zeros",   count_leading_zeros(Int),     Simple;
+        // StableHLO has no `erf`; that of CHLO, which JAX writes, XLA reads as its own.
+        Erf                 = "erf",                   "chlo.erf",                        erf(Float),                   Costly;
+        Exponential         = "exponential",           "stablehlo.exponential",           exponential(Float),           Costly;
+        ExponentialMinusOne = "exponential-minus-one", "stablehlo.exponential_minus_one", exponential_minus_one(Float), Costly;
+        Floor               = "floor",                 "stablehlo.floor",                 floor(Float),                 Simple;
+        IsFinite            = "is-finite",             "stablehlo.is_finite",             is_finite(Float) -> Pred,     Simple;
+        Log                 = "log",                   "stablehlo.log",                   log(Float),                   Costly;
+        LogPlusOne          = "log-plus-one",          "stablehlo.log_plus_one",          log_plus_one(Float),          Costly;
+        Logistic            = "logistic",              "stablehlo.logistic",              logistic(Float),              Costly;
+        Negate              = "negate",                "stablehlo.negate",                negate(Number),               Simple;
+        Not                 = "not",                   "stablehlo.not",                   not(Logic),                   Simple;
+        PopulationCount     = "popcnt",                "stablehlo.popcnt",                popcnt(Int),                  Simple;
+        RoundNearestAfz     = "round-nearest-afz",     "stablehlo.round_nearest_afz",     round_nearest_afz(Float),     Simple;
+        RoundNearestEven    = "round-nearest-even",    "stablehlo.round_nearest_even",    round_nearest_even(Float),    Simple;
+        Rsqrt               = "rsqrt",                 "stablehlo.rsqrt",                 rsqrt(Float),                 Costly;
+        Sign                = "sign",                  "stablehlo.sign",                  sign(Signed),                 Simple;
+        Sine                = "sine",                  "stablehlo.sine",                  sine(Float),                  Costly;
+        Sqrt                = "sqrt",                  "stablehlo.sqrt",                  sqrt(Float),                  Costly;
+        Tan                 = "tan",                   "stablehlo.tan",                   tan(Float),                   Costly;
+        Tanh                = "tanh",                  "stablehlo.tanh",                  tanh(Float),                  Costly;
+    }
+    binary {
+        Add                  = "add",                    "stablehlo.add",                    add(Number),                 Simple;
+        And                  = "and",                    "stablehlo.and",                    and(Logic),                  Simple;
+        Atan2                = "atan2",                  "stablehlo.atan2",                  atan2(Float),                Costly;
+        Divide               = "divide",                 "stablehlo.divide",                 divide(Number),              Costly;
+        Maximum              = "maximum",                "stablehlo.maximum",                maximum(Number),             Simple;
+        Minimum              = "minimum",                "stablehlo.minimum",                minimum(Number),             Simple;
+        Multiply             = "multiply",               "stablehlo.multiply",               multiply(Number),            Simple;
+        Or                   = "or",                     "stablehlo.or",                     or(Logic),                   Simple;
+        Power                = "power",                  "stablehlo.power",                  power(Number),               Costly;
+        Remainder            = "remainder",              "stablehlo.remainder",              remainder(Number),           Costly;
+        ShiftLeft            = "shift-left",             "stablehlo.shift_left",             shift_left(Int),             Simple;
+        ShiftRightArithmetic = "shift-right-arithmetic", "stablehlo.shift_right_arithmetic", shift_right_arithmetic(Int), Simple;
+        ShiftRightLogical    = "shift-right-logical",    "stablehlo.shift_right_logical",    shift_right_logical(Int),    Simple;
+        Subtract             = "subtract",               "stablehlo.subtract",               subtract(Number),            Simple;
+        Xor                  = "xor",                    "stablehlo.xor",                    xor(Logic),                  Simple;
+    }
+    // The name in HLO, that in StableHLO, the computations that are called, the rule of the type.
+    other {
+        AllGather           = "all-gather",           Some("stablehlo.all_gather"),           Nothing,  rules::all_gather;
+        AllReduce           = "all-reduce",           Some("stablehlo.all_reduce"),           Combiner, rules::all_reduce;
+        AllToAll            = "all-to-all",           Some("stablehlo.all_to_all"),           Nothing,  rules::all_to_all;
+        BitcastConvert      = "bitcast-convert",      Some("stablehlo.bitcast_convert"),      Nothing,  rules::bitcast_convert;
+        Broadcast           = "broadcast",            Some("stablehlo.broadcast_in_dim"),     Nothing,  rules::broadcast;
+        Call                = "call",                 Some("func.call"),                      Function, rules::call;
+        Clamp               = "clamp",                Some("stablehlo.clamp"),                Nothing,  rules::clamp;
+        CollectivePermute   = "collective-permute",   Some("stablehlo.collective_permute"),   Nothing,  rules::collective_permute;
+        Compare             = "compare",              Some("stablehlo.compare"),              Nothing,  rules::compare;
+        Concatenate         = "concatenate",          Some("stablehlo.concatenate"),          Nothing,  rules::concatenate;
+        Constant            = "constant",             Some("stablehlo.constant"),             Nothing,  rules::constant;
+        Convert             = "convert",              Some("stablehlo.convert"),              Nothing,  rules::convert;
+        Copy                = "copy",                 None,                                   Nothing,  rules::same;
+        CustomCall          = "custom-call",          Some("stablehlo.custom_call"),          Anything, rules::custom_call;
+        Dot                 = "dot",                  Some("stablehlo.dot_general"),          Nothing,  rules::dot;
+        DynamicSlice        = "dynamic-slice",        Some("stablehlo.dynamic_slice"),        Nothing,  rules::dynamic_slice;
+        DynamicUpdateSlice  = "dynamic-update-slice", Some("stablehlo.dynamic_update_slice"), Nothing,  rules::dynamic_update_slice;
+        Gather              = "gather",               Some("stablehlo.gather"),               Nothing,  rules::gather;
+        GetTupleElement     = "get-tuple-element",    None,                                   Nothing,  rules::get_tuple_element;
+        Iota                = "iota",                 Some("stablehlo.iota"),                 Nothing,  rules::iota;
+        OptimizationBarrier = "opt-barrier",          Some("stablehlo.optimization_barrier"), Nothing,  rules::same;
+        Pad                 = "pad",                  Some("stablehlo.pad"),                  Nothing,  rules::pad;
+        Parameter           = "parameter",            None,                                   Nothing,  rules::parameter;
+        Reduce              = "reduce",               Some("stablehlo.reduce"),               Combiner, rules::reduce;
+        ReduceScatter       = "reduce-scatter",       Some("stablehlo.reduce_scatter"),       Combiner, rules::reduce_scatter;
+        ReplicaId           = "replica-id",           Some("stablehlo.replica_id"),           Nothing,  rules::replica_id;
+        Reshape             = "reshape",              Some("stablehlo.reshape"),              Nothing,  rules::reshape;
+        Reverse             = "reverse",              Some("stablehlo.reverse"),              Nothing,  rules::reverse;
+        RngBitGenerator     = "rng-bit-generator",    Some("stablehlo.rng_bit_generator"),    Nothing,  rules::rng_bit_generator;
+        Scatter             = "scatter",              Some("stablehlo.scatter"),              Combiner, rules::scatter;
+        Select              = "select",               Some("stablehlo.select"),               Nothing,  rules::select;
+        Slice               = "slice",                Some("stablehlo.slice"),                Nothing,  rules::slice;
+        Transpose           = "transpose",            Some("stablehlo.transpose"),            Nothing,  rules::transpose;
+        Tuple               = "tuple",                None,                                   Nothing,  rules::tuple;
+    }
+}
 
-        impl $name {
-            /// Every variant, in order.
-            pub const ALL: &[$name] = &[$($name::$variant,)*];
+/// What is said of every opcode.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The name in HLO.
+    pub name: &'static str,
+    /// The operation in StableHLO; `None` where its values are written in another way.
+    pub stablehlo: Option<&'static str>,
+    /// The computations that it calls.
+    pub calls: Calls,
+    /// The type of the result.
+    pub(crate) rule: Rule,
+}
 
-            /// The name in HLO.
-            pub fn name(self) -> &'static str {
-                match self { $($name::$variant => $text,)* }
-            }
+/// The computations that an opcode calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Calls {
+    /// None.
+    Nothing,
+    /// One that combines two values.
+    Combiner,
+    /// One that is run on the operands.
+    Function,
+    /// As many as it likes: they are the business of a kernel.
+    Anything,
+}
 
-            /// The variant with this HLO name.
-            pub fn parse(name: &str) -> Option<Self> {
-                match name { $($text => Some($name::$variant),)* _ => None }
-            }
+/// What one element of an elementwise result costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// Arithmetic of single cycles.
+    Simple,
+    /// A division or a function.
+    Costly,
+}
+
+impl Opcode {
+    /// The name in HLO.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+}
+
+/// What `compare` asks. Floats compare with NaN unequal to everything.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs, reason = "the HLO names say it")]
+pub enum Comparison {
+    Eq,
+    Ne,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+}
+
+impl Comparison {
+    /// Every direction.
+    pub const ALL: &[Comparison] =
+        &[Comparison::Eq, Comparison::Ne, Comparison::Ge, Comparison::Gt, Comparison::Le, Comparison::Lt];
+
+    /// The name in HLO.
+    pub fn name(self) -> &'static str {
+        match self {
+            Comparison::Eq => "EQ",
+            Comparison::Ne => "NE",
+            Comparison::Ge => "GE",
+            Comparison::Gt => "GT",
+            Comparison::Le => "LE",
+            Comparison::Lt => "LT",
         }
+    }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-    };
-}
-
-names! {
-    /// Elementwise ops of one operand.
-    UnaryOp {
-        Abs = "abs",
-        Cbrt = "cbrt",
-        Ceil = "ceil",
-        Cosine = "cosine",
-        CountLeadingZeros = "count-leading-zeros",
-        Erf = "erf",
-        Exponential = "exponential",
-        ExponentialMinusOne = "exponential-minus-one",
-        Floor = "floor",
-        IsFinite = "is-finite",
-        Log = "log",
-        LogPlusOne = "log-plus-one",
-        Logistic = "logistic",
-        Negate = "negate",
-        Not = "not",
-        PopulationCount = "popcnt",
-        RoundNearestAfz = "round-nearest-afz",
-        RoundNearestEven = "round-nearest-even",
-        Rsqrt = "rsqrt",
-        Sign = "sign",
-        Sine = "sine",
-        Sqrt = "sqrt",
-        Tan = "tan",
-        Tanh = "tanh",
+    /// The direction with this name in HLO.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|direction| direction.name() == name)
     }
 }
 
-names! {
-    /// Elementwise ops of two operands of one type.
-    BinaryOp {
-        Add = "add",
-        And = "and",
-        Atan2 = "atan2",
-        Divide = "divide",
-        Maximum = "maximum",
-        Minimum = "minimum",
-        Multiply = "multiply",
-        Or = "or",
-        Power = "power",
-        Remainder = "remainder",
-        ShiftLeft = "shift-left",
-        ShiftRightArithmetic = "shift-right-arithmetic",
-        ShiftRightLogical = "shift-right-logical",
-        Subtract = "subtract",
-        Xor = "xor",
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
-}
-
-names! {
-    /// What `compare` asks. Floats compare with NaN unequal to everything.
-    Comparison {
-        Eq = "EQ",
-        Ne = "NE",
-        Ge = "GE",
-        Gt = "GT",
-        Le = "LE",
-        Lt = "LT",
-    }
-}
-
-names! {
-    /// The opcodes of our set that belong to no family.
-    Opcode {
-        AllGather = "all-gather",
-        AllReduce = "all-reduce",
-        AllToAll = "all-to-all",
-        BitcastConvert = "bitcast-convert",
-        Broadcast = "broadcast",
-        Call = "call",
-        Clamp = "clamp",
-        CollectivePermute = "collective-permute",
-        Compare = "compare",
-        Concatenate = "concatenate",
-        Constant = "constant",
-        Convert = "convert",
-        Copy = "copy",
-        CustomCall = "custom-call",
-        Dot = "dot",
-        DynamicSlice = "dynamic-slice",
-        DynamicUpdateSlice = "dynamic-update-slice",
-        Gather = "gather",
-        GetTupleElement = "get-tuple-element",
-        Iota = "iota",
-        OptimizationBarrier = "opt-barrier",
-        Pad = "pad",
-        Parameter = "parameter",
-        Reduce = "reduce",
-        ReduceScatter = "reduce-scatter",
-        ReplicaId = "replica-id",
-        Reshape = "reshape",
-        Reverse = "reverse",
-        RngBitGenerator = "rng-bit-generator",
-        Scatter = "scatter",
-        Select = "select",
-        Slice = "slice",
-        Transpose = "transpose",
-        Tuple = "tuple",
-    }
-}
-
-/// Whether an opcode computes element by element: arithmetic and functions of one or two operands.
-pub fn is_elementwise(opcode: &str) -> bool {
-    UnaryOp::parse(opcode).is_some() || BinaryOp::parse(opcode).is_some()
 }
 
 /// How a reduction, collective or scatter combines two values.

@@ -103,6 +103,11 @@ pub trait OpDef: fmt::Debug + Described + sealed::Sealed {
     /// When HLO has no form for it.
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[halite_hlo::Id]) -> Result<Ids>;
 
+    /// The opcode of the only HLO instruction that it is, on the same operands and without attributes.
+    fn opcode(&self) -> Option<halite_hlo::Opcode> {
+        None
+    }
+
     /// Small well-typed applications with floats of type `float`, from which the round-trip, gradient, precision and
     /// interpreter-against-XLA tests are made.
     fn samples(&self, float: DType) -> Vec<Sample>;

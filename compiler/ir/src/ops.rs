@@ -90,6 +90,7 @@ pub use compare::Direction;
 use crate::composite::Composite;
 use crate::op::OpDef;
 use crate::op::sealed::Sealed;
+use halite_hlo::Opcode;
 
 macro_rules! ops {
     ($($module:ident :: $Op:ident),* $(,)?) => {
@@ -222,6 +223,11 @@ impl Op {
     /// The primitive of this name with default attributes.
     pub fn primitive(name: &str) -> Option<Op> {
         Self::primitives().into_iter().find(|op| op.def().name() == name)
+    }
+
+    /// The primitive that is the HLO instruction of this opcode.
+    pub fn of_opcode(opcode: Opcode) -> Option<Op> {
+        Self::primitives().into_iter().find(|op| op.def().opcode() == Some(opcode))
     }
 
     /// The name in IR text.

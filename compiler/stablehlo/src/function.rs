@@ -11,7 +11,7 @@ use crate::symbols::Symbols;
 use crate::types;
 use crate::write;
 use halite_hlo::graph::Graph;
-use halite_hlo::{ArrayType, Opcode, origin};
+use halite_hlo::{ArrayType, origin};
 use halite_support::{Diagnostic, Result, codes};
 
 /// What is said of an argument or result of a function besides its type.
@@ -137,7 +137,7 @@ impl<'a> Writer<'a> {
     /// Writes the instructions of a computation, then what it returns.
     fn body(&mut self, number: usize, place: Place) -> Result<()> {
         let graph = self.graph;
-        for at in graph.computations()[number].range().filter(|&at| !graph.is(at, Opcode::Parameter)) {
+        for at in graph.computations()[number].range() {
             self.values[at] = match ops::meaning(&self.site(at))? {
                 Meaning::Values(values) => values,
                 Meaning::Ops(ops) => self.operations(at, &ops, place)?,

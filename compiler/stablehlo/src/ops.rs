@@ -1,8 +1,8 @@
-//! What instructions become, by families of opcodes.
+//! What instructions become.
 
 mod collective;
-mod contraction;
-mod elementwise;
+mod compare;
+mod dot;
 mod indexing;
 mod movement;
 mod source;
@@ -11,6 +11,7 @@ mod structure;
 use crate::literal;
 use crate::op::Meaning;
 use crate::site::Site;
+use halite_hlo::Opcode;
 use halite_support::Result;
 
 /// What an instruction becomes.
@@ -19,17 +20,46 @@ use halite_support::Result;
 /// When it has no form, or carries something that the form has no place for.
 pub(crate) fn meaning(site: &Site<'_>) -> Result<Meaning> {
     site.require_plain()?;
-    let families = [
-        structure::meaning,
-        elementwise::meaning,
-        movement::meaning,
-        source::meaning,
-        contraction::meaning,
-        indexing::meaning,
-        collective::meaning,
-    ];
-    let found = families.into_iter().find_map(|family| family(site));
-    found.unwrap_or_else(|| Err(site.fault("the opcode is none that Halite makes")))
+    let op = match site.opcode()? {
+        // Operands and results are all there is to say.
+        Opcode::Unary(_)
+        | Opcode::Binary(_)
+        | Opcode::BitcastConvert
+        | Opcode::Clamp
+        | Opcode::Convert
+        | Opcode::DynamicUpdateSlice
+        | Opcode::OptimizationBarrier
+        | Opcode::Reshape
+        | Opcode::Select => site.op(),
+        Opcode::Broadcast => movement::listed(site, "broadcast_dimensions"),
+        Opcode::Reduce | Opcode::Reverse => movement::listed(site, "dimensions"),
+        Opcode::Transpose => movement::listed(site, "permutation"),
+        Opcode::Concatenate => movement::concatenate(site),
+        Opcode::Pad => movement::pad(site),
+        Opcode::Slice => movement::slice(site),
+        Opcode::Compare => compare::compare(site),
+        Opcode::Dot => dot::dot(site),
+        Opcode::DynamicSlice => indexing::dynamic_slice(site),
+        Opcode::Gather => indexing::gather(site),
+        Opcode::Scatter => indexing::scatter(site),
+        Opcode::Constant => source::constant(site),
+        Opcode::Iota => source::iota(site),
+        Opcode::ReplicaId => source::replica_id(site),
+        Opcode::RngBitGenerator => source::random_bits(site),
+        Opcode::AllToAll => collective::all_to_all(site),
+        Opcode::CollectivePermute => collective::permute(site),
+        Opcode::Call => structure::call(site),
+        Opcode::CustomCall => structure::custom_call(site),
+        Opcode::AllGather => return collective::all_gather(site),
+        Opcode::AllReduce => return collective::all_reduce(site),
+        Opcode::ReduceScatter => return collective::reduce_scatter(site),
+        // An argument, whose value its function has made.
+        Opcode::Parameter => return Ok(Meaning::Values(site.values[site.at].clone())),
+        Opcode::Copy => return site.operands().map(Meaning::Values),
+        Opcode::Tuple => return structure::tuple(site),
+        Opcode::GetTupleElement => return structure::element(site),
+    };
+    op.map(Meaning::from)
 }
 
 /// `array<i64: 1, 2>`.

@@ -7,7 +7,7 @@ use crate::op::{Op, Value};
 use crate::symbols::Symbols;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::{HloInstructionProto, ShapeProto};
-use halite_hlo::{ArrayType, Type};
+use halite_hlo::{ArrayType, Calls, Opcode, Type};
 use halite_support::{Diagnostic, Result};
 
 /// An instruction that is to be written.
@@ -31,8 +31,10 @@ impl<'a> Site<'a> {
         self.graph.inst(self.at)
     }
 
-    pub(crate) fn opcode(&self) -> &'a str {
-        self.graph.opcode(self.at)
+    /// The opcode, which is one of our set.
+    pub(crate) fn opcode(&self) -> Result<Opcode> {
+        let opcode = Opcode::parse(self.graph.opcode(self.at));
+        opcode.ok_or_else(|| self.fault("the opcode is none that Halite makes"))
     }
 
     /// Why it is not written.
@@ -74,16 +76,16 @@ impl<'a> Site<'a> {
         arrays(shape).map_err(|error| self.fault(error.message()))
     }
 
-    /// The operation of this name on all operands with all results.
-    pub(crate) fn op(&self, name: &'static str) -> Result<Op> {
+    /// The operation of the opcode on all operands with all results, and the computation that it combines two values by.
+    pub(crate) fn op(&self) -> Result<Op> {
+        let row = self.opcode()?.row();
+        let name = self.needed(row.stablehlo, "operation of its own")?;
+        let combiner = match row.calls {
+            Calls::Combiner => Some(self.needed(self.graph.callee(self.at, 0), "called computation")?),
+            _ => None,
+        };
         let (operands, results) = (self.operands()?, self.results()?);
-        Ok(Op { name, operands, properties: Vec::new(), combiner: None, results })
-    }
-
-    /// The operation of this name, which combines two values by the only computation that the instruction calls.
-    pub(crate) fn combining(&self, name: &'static str) -> Result<Op> {
-        let combiner = self.needed(self.graph.callee(self.at, 0), "called computation")?;
-        Ok(Op { combiner: Some(combiner), ..self.op(name)? })
+        Ok(Op { name, operands, properties: Vec::new(), combiner, results })
     }
 }
 

@@ -1,8 +1,8 @@
 //! The values of a module with its calls entered, classified by how a compiler makes them.
 
 use halite_hlo::graph::{Budget, Graph as Hlo, Inlined};
-use halite_hlo::is_elementwise;
 use halite_hlo::proto::{DotDimensionNumbers, HloInstructionProto, ShapeProto};
+use halite_hlo::{Opcode, Work};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::element_type;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ pub(super) enum Class {
     Parameter,
     /// Element by element, or by moving elements: it can be computed where it is read.
     Fused {
-        /// Whether that takes a division or a function.
+        /// Whether that takes a division or a function, which are not computed again for each reader.
         costly: bool,
     },
     /// A reduction of so many elements to one.
@@ -187,44 +187,28 @@ pub(super) fn is_kept(hlo: &Hlo, at: usize) -> bool {
 
 /// The class that all values of an opcode have; `None` where it depends on more, or the opcode is not known here.
 fn of_opcode(opcode: &str) -> Option<Class> {
-    Some(match opcode {
-        "parameter" => Class::Parameter,
-        "gather" => Class::Gather,
-        "scatter" | "dynamic-update-slice" => Class::Update,
-        "concatenate" => Class::Concatenate,
-        "custom-call" | "rng-bit-generator" => Class::Kernel,
-        "all-gather" | "all-reduce" | "all-to-all" | "collective-permute" | "reduce-scatter" => Class::Collective,
-        _ if is_costly(opcode) => Class::Fused { costly: true },
-        // Arithmetic of single cycles, and movements of elements.
-        _ if is_elementwise(opcode) || MOVES.contains(&opcode) => Class::Fused { costly: false },
+    let fused = |work: Work| Class::Fused { costly: work == Work::Costly };
+    Some(match Opcode::parse(opcode) {
+        Some(Opcode::Unary(op)) => fused(op.work()),
+        Some(Opcode::Binary(op)) => fused(op.work()),
+        Some(Opcode::Parameter) => Class::Parameter,
+        Some(Opcode::Gather) => Class::Gather,
+        Some(Opcode::Scatter | Opcode::DynamicUpdateSlice) => Class::Update,
+        Some(Opcode::Concatenate) => Class::Concatenate,
+        Some(Opcode::CustomCall | Opcode::RngBitGenerator) => Class::Kernel,
+        Some(
+            Opcode::AllGather
+            | Opcode::AllReduce
+            | Opcode::AllToAll
+            | Opcode::CollectivePermute
+            | Opcode::ReduceScatter,
+        ) => Class::Collective,
+        _ if MOVES.contains(&opcode) => fused(Work::Simple),
         _ => return None,
     })
 }
 
-/// Divisions and functions: not computed again for each reader.
-fn is_costly(opcode: &str) -> bool {
-    matches!(
-        opcode,
-        "atan2"
-            | "cbrt"
-            | "cosine"
-            | "divide"
-            | "erf"
-            | "exponential"
-            | "exponential-minus-one"
-            | "log"
-            | "log-plus-one"
-            | "logistic"
-            | "power"
-            | "remainder"
-            | "rsqrt"
-            | "sine"
-            | "sqrt"
-            | "tan"
-            | "tanh"
-    )
-}
-
+/// Movements of elements, which take single cycles.
 const MOVES: [&str; 17] = [
     "bitcast-convert",
     "broadcast",

@@ -10,6 +10,7 @@ mod goldens;
 mod imports;
 mod names;
 mod neuron_document;
+mod opcodes;
 mod ops;
 mod precision_document;
 

@@ -1,7 +1,7 @@
 //! Computations that instructions call.
 
 use super::{Checked, Checker};
-use crate::opcode::{Opcode, is_elementwise};
+use crate::opcode::{Calls, Opcode};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
@@ -15,13 +15,10 @@ impl Checker<'_> {
             let message = format!("the called computation {id} is not defined before it");
             return Err(Diagnostic::error(codes::UNDEFINED_VALUE, message));
         }
-        let expected = match Opcode::parse(&inst.opcode) {
-            Some(Opcode::Call | Opcode::Reduce | Opcode::Scatter | Opcode::AllReduce | Opcode::ReduceScatter) => 1,
-            // The callees of a custom call are the kernel's business.
-            Some(Opcode::CustomCall) => return Ok(()),
-            Some(_) => 0,
-            None if is_elementwise(&inst.opcode) => 0,
-            None => return Ok(()),
+        let expected = match Opcode::parse(&inst.opcode).map(|opcode| opcode.row().calls) {
+            Some(Calls::Nothing) => 0,
+            Some(Calls::Combiner | Calls::Function) => 1,
+            Some(Calls::Anything) | None => return Ok(()),
         };
         let found = inst.called_computation_ids.len();
         if found == expected {
@@ -55,8 +52,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The callee takes two scalars of this element type and returns one. Collectives also need it to be a single op,
-    /// since backends recognise the kind by it.
+    /// The callee takes two scalars of this element type and returns one.
     pub(super) fn require_combiner(&self, at: usize, dtype: DType) -> Result<()> {
         let Some(callee) = self.callee(at) else { return Ok(()) };
         let scalar = Type::Array(ArrayType::scalar(dtype));
@@ -65,9 +61,13 @@ impl Checker<'_> {
             let message = format!("the callee must combine two `{scalar}` into one");
             return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
         }
-        let collective =
-            matches!(Opcode::parse(self.graph.opcode(at)), Some(Opcode::AllReduce | Opcode::ReduceScatter));
-        if collective && callee.ops != 1 {
+        Ok(())
+    }
+
+    /// The callee of a collective combines by a single op, since backends recognise the kind by it.
+    pub(super) fn require_combining_op(&self, at: usize, dtype: DType) -> Result<()> {
+        self.require_combiner(at, dtype)?;
+        if self.callee(at).is_some_and(|callee| callee.ops != 1) {
             return Err(Diagnostic::error(
                 codes::ATTRIBUTE,
                 "the callee of a collective must be a single op on its parameters",

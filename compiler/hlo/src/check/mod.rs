@@ -8,6 +8,9 @@
 
 mod callee;
 mod instruction;
+pub(crate) mod rules;
+
+pub(crate) use instruction::Rule;
 
 use crate::graph::{Computation, Graph};
 use crate::proto::{HloComputationProto, HloModuleProto, LayoutProto, ProgramShapeProto, ShapeProto};

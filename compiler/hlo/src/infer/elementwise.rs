@@ -1,66 +1,22 @@
 //! Ops that act on elements independently.
 
-use super::{require_dtype, require_same_type, shape_error};
+use super::{require_dtype, require_same_type, require_taken, shape_error};
 use crate::opcode::{BinaryOp, UnaryOp};
+use crate::takes::Takes;
 use crate::types::ArrayType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 
-fn is_number(dtype: DType) -> bool {
-    dtype != DType::Pred
-}
-
-fn is_bits(dtype: DType) -> bool {
-    !dtype.is_float()
-}
-
-/// A [`UnaryOp`]: the operand's type, except that `is-finite` gives `pred`.
+/// A [`UnaryOp`]: the operand's type, unless the op gives other elements.
 pub fn unary(op: UnaryOp, x: &ArrayType) -> Result<ArrayType> {
-    match op {
-        UnaryOp::Abs | UnaryOp::Sign => require_dtype(op, x, DType::is_signed, "signed integer or float")?,
-        UnaryOp::Negate => require_dtype(op, x, is_number, "integer or float")?,
-        UnaryOp::Not => require_dtype(op, x, is_bits, "integer or pred")?,
-        UnaryOp::CountLeadingZeros | UnaryOp::PopulationCount => require_dtype(op, x, DType::is_int, "integer")?,
-        UnaryOp::Cbrt
-        | UnaryOp::Ceil
-        | UnaryOp::Cosine
-        | UnaryOp::Erf
-        | UnaryOp::Exponential
-        | UnaryOp::ExponentialMinusOne
-        | UnaryOp::Floor
-        | UnaryOp::IsFinite
-        | UnaryOp::Log
-        | UnaryOp::LogPlusOne
-        | UnaryOp::Logistic
-        | UnaryOp::RoundNearestAfz
-        | UnaryOp::RoundNearestEven
-        | UnaryOp::Rsqrt
-        | UnaryOp::Sine
-        | UnaryOp::Sqrt
-        | UnaryOp::Tan
-        | UnaryOp::Tanh => require_dtype(op, x, DType::is_float, "float")?,
-    }
-    Ok(if op == UnaryOp::IsFinite { x.with_dtype(DType::Pred) } else { x.clone() })
+    require_taken(op, x, op.takes())?;
+    Ok(x.with_dtype(op.gives(x.dtype)))
 }
 
 /// A [`BinaryOp`]: operands of one type, which is the result's.
 pub fn binary(op: BinaryOp, x: &ArrayType, y: &ArrayType) -> Result<ArrayType> {
     require_same_type(op, x, y)?;
-    match op {
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => require_dtype(op, x, is_bits, "integer or pred")?,
-        BinaryOp::ShiftLeft | BinaryOp::ShiftRightArithmetic | BinaryOp::ShiftRightLogical => {
-            require_dtype(op, x, DType::is_int, "integer")?;
-        }
-        BinaryOp::Atan2 => require_dtype(op, x, DType::is_float, "float")?,
-        BinaryOp::Add
-        | BinaryOp::Divide
-        | BinaryOp::Maximum
-        | BinaryOp::Minimum
-        | BinaryOp::Multiply
-        | BinaryOp::Power
-        | BinaryOp::Remainder
-        | BinaryOp::Subtract => require_dtype(op, x, is_number, "integer or float")?,
-    }
+    require_taken(op, x, op.takes())?;
     Ok(x.clone())
 }
 
@@ -85,7 +41,7 @@ pub fn select(condition: &ArrayType, on_true: &ArrayType, on_false: &ArrayType) 
 pub fn clamp(low: &ArrayType, x: &ArrayType, high: &ArrayType) -> Result<ArrayType> {
     require_same_type("clamp", low, x)?;
     require_same_type("clamp", x, high)?;
-    require_dtype("clamp", x, is_number, "integer or float")?;
+    require_taken("clamp", x, Takes::Number)?;
     Ok(x.clone())
 }
 

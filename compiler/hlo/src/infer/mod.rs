@@ -16,6 +16,7 @@ pub use indexing::{dynamic_slice, dynamic_update_slice, gather, scatter};
 pub use movement::{broadcast, concatenate, iota, pad, reshape, reverse, slice, transpose};
 
 use crate::opcode::{ReduceKind, RngAlgorithm};
+use crate::takes::Takes;
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
@@ -59,6 +60,10 @@ fn require_dtype(who: impl Display, x: &ArrayType, takes: impl Fn(DType) -> bool
         return Ok(());
     }
     Err(Diagnostic::error(codes::DTYPE, format!("{who} takes {kinds} elements, found `{x}`")))
+}
+
+fn require_taken(who: impl Display, x: &ArrayType, takes: Takes) -> Result<()> {
+    require_dtype(who, x, |dtype| takes.fits(dtype), takes.kinds())
 }
 
 fn require_same_dtype(who: impl Display, x: &ArrayType, y: &ArrayType) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, attr_error, dtype_error, require_same, shape_error};
 use crate::ops::Direction;
-use crate::ops::class::Takes;
+use crate::ops::class::{Takes, require_elements};
 use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -48,7 +48,7 @@ fn operands<'a, 't, const N: usize>(
 }
 
 fn check(op: &str, attrs: &Attrs, [q, k, v]: [&TensorType; 3], segments: Option<&TensorType>) -> Result<()> {
-    Takes::Float.check(op, q)?;
+    require_elements(op, Takes::Float, q)?;
     require_same(op, k, v)?;
     if k.dtype() != q.dtype() {
         return Err(dtype_error(op, &format!("keys of `{}`", q.dtype()), k));

@@ -10,7 +10,7 @@ use crate::domain::Domain;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity, shape_error};
 use crate::ops::Direction;
-use crate::ops::class::Takes;
+use crate::ops::class::{Takes, require_elements};
 use crate::ops::indices::require_indices;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -30,7 +30,7 @@ described! {
 }
 
 fn check(op: &str, logits: &TensorType, labels: &TensorType) -> Result<()> {
-    Takes::Float.check(op, logits)?;
+    require_elements(op, Takes::Float, logits)?;
     last_size(op, logits)?;
     require_indices(op, logits, logits.rank() - 1, labels)?;
     if labels.shape()[..] != logits.shape()[..logits.rank() - 1] {

@@ -8,7 +8,7 @@ use crate::dims::{FactorKind, FactorMap};
 use crate::domain::Domain;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, arity, shape_error};
-use crate::ops::class::Takes;
+use crate::ops::class::{Takes, require_elements};
 use crate::ops::indices::require_indices;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -29,7 +29,7 @@ impl CompositeDef for Embedding {
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let [ids, table] = arity("embedding", args)?;
-        Takes::Float.check("embedding", table)?;
+        require_elements("embedding", Takes::Float, table)?;
         if table.rank() != 2 {
             return Err(shape_error(format!("the table of `embedding` is `[vocab, hidden]`, found `{table}`")));
         }

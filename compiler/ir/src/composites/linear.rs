@@ -8,7 +8,7 @@ use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, dtype_error, shape_error};
-use crate::ops::class::Takes;
+use crate::ops::class::{Takes, require_elements};
 use crate::reduction::Reduction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -52,7 +52,7 @@ impl CompositeDef for Linear {
             let message = format!("`linear` takes 2 or 3 operands, found {}", args.len());
             return Err(Diagnostic::error(codes::ARITY, message));
         };
-        Takes::Float.check("linear", x)?;
+        require_elements("linear", Takes::Float, x)?;
         check_weight(x, weight)?;
         if let Some(bias) = args.get(2) {
             check_bias(weight, bias)?;

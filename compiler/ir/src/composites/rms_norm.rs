@@ -7,7 +7,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, arity, require_same};
-use crate::ops::class::Takes;
+use crate::ops::class::{Takes, require_elements};
 use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -26,7 +26,7 @@ described! {
 
 /// What every norm along the last dimension takes.
 pub(super) fn check(op: &str, x: &TensorType, weight: &TensorType) -> Result<()> {
-    Takes::Float.check(op, x)?;
+    require_elements(op, Takes::Float, x)?;
     last_size(op, x)?;
     require_vector(op, "weight", x, weight)
 }

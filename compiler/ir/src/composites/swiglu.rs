@@ -7,7 +7,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, arity, require_same};
-use crate::ops::class::{Takes, infer_binary};
+use crate::ops::class::{Takes, infer_binary, require_elements};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -62,7 +62,7 @@ impl CompositeDef for SwigluGrad {
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let [gate, up, ct] = arity("swiglu_grad", args)?;
-        Takes::Float.check("swiglu_grad", gate)?;
+        require_elements("swiglu_grad", Takes::Float, gate)?;
         require_same("swiglu_grad", gate, up)?;
         require_same("swiglu_grad", gate, ct)?;
         Ok(smallvec![gate.clone(), up.clone()])

@@ -8,7 +8,7 @@ use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, arity, shape_error};
 use crate::ops::Direction;
-use crate::ops::class::Takes;
+use crate::ops::class::{Takes, require_elements};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -54,7 +54,7 @@ impl CompositeDef for TopK {
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let [x] = arity("top_k", args)?;
-        Takes::Float.check("top_k", x)?;
+        require_elements("top_k", Takes::Float, x)?;
         let (k, _) = Self::sizes(attrs, x)?;
         let mut shape = x.shape().clone();
         shape[x.rank() - 1] = k;

@@ -1,6 +1,6 @@
 //! `abs`.
 
-use super::class::{Takes, map_numbers};
+use super::class::map_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{SIGNED_INTS, both_signs, ints, per_type};
 use crate::build::{Builder, present};
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Abs {
     const NAME: &'static str = "abs";
-    const TAKES: Takes = Takes::Signed;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Abs);
     const POLICY: Policy = Policy::EXACT;
 

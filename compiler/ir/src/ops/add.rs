@@ -1,6 +1,6 @@
 //! `add`.
 
-use super::class::{Takes, zip_numbers};
+use super::class::zip_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use crate::build::{Builder, present};
 use crate::described;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Add {
     const NAME: &'static str = "add";
-    const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Add);
     const POLICY: Policy = Policy::ELEMENTWISE;
 

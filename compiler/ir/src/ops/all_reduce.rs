@@ -11,6 +11,7 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::ops::class::require_elements;
 use crate::reduction::Reduction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -43,7 +44,7 @@ impl OpDef for AllReduce {
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         grouped("all_reduce", &self.groups, args)?;
-        args.iter().try_for_each(|x| self.kind.takes().check("all_reduce", x))?;
+        args.iter().try_for_each(|x| require_elements("all_reduce", self.kind.takes(), x))?;
         Ok(args.iter().map(|&x| x.clone()).collect())
     }
 

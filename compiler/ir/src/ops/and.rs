@@ -1,6 +1,6 @@
 //! `and`.
 
-use super::class::{Takes, zip_int};
+use super::class::zip_int;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, pred_pairs};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for And {
     const NAME: &'static str = "and";
-    const TAKES: Takes = Takes::Logic;
     const HLO: Hlo = Hlo::Binary(BinaryOp::And);
     const POLICY: Policy = Policy::INTEGER;
 

@@ -1,6 +1,6 @@
 //! `arg_max`.
 
-use super::class::Takes;
+use super::class::{Takes, require_elements};
 use super::indices::require_positions;
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
@@ -13,7 +13,7 @@ use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, requi
 use crate::reduction::Reduction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use halite_hlo::{ArrayType, BinaryOp, Comparison, Id, ReduceKind};
+use halite_hlo::{ArrayType, Comparison, Id, ReduceKind};
 use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
@@ -59,7 +59,7 @@ impl OpDef for ArgMax {
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let [x] = arity("arg_max", args)?;
-        Takes::Number.check("arg_max", x)?;
+        require_elements("arg_max", Takes::Number, x)?;
         require_dim("arg_max", x, self.dim)?;
         require_positions("arg_max", x, self.dim)?;
         let mut shape = x.shape().clone().into_dims();
@@ -116,7 +116,7 @@ impl OpDef for ArgMax {
         let mut holds = hlo.compare(Comparison::Eq, x, peak)?;
         if dtype.is_float() {
             let nan = hlo.compare(Comparison::Ne, x, x)?;
-            holds = hlo.binary(BinaryOp::Or, holds, nan)?;
+            holds = hlo.or(holds, nan)?;
         }
         let positions = hlo.iota(ArrayType::new(DType::S32, shape.clone()), self.dim)?;
         let end = hlo.constant(&HostTensor::from_ints(DType::S32, [], [shape[self.dim] as i128]))?;

@@ -1,6 +1,6 @@
 //! `atan2`.
 
-use super::class::{Takes, zip_f64};
+use super::class::zip_f64;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::smooth_and_special;
 use crate::build::{Builder, present};
@@ -21,7 +21,6 @@ described! {
 
 impl Elementwise for Atan2 {
     const NAME: &'static str = "atan2";
-    const TAKES: Takes = Takes::Float;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Atan2);
     const POLICY: Policy = Policy::SENSITIVE;
 

@@ -1,6 +1,6 @@
 //! `ceil`.
 
-use super::class::{Takes, map_f64};
+use super::class::map_f64;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{smooth_and_special, ties};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Ceil {
     const NAME: &'static str = "ceil";
-    const TAKES: Takes = Takes::Float;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Ceil);
     const POLICY: Policy = Policy::EXACT;
 

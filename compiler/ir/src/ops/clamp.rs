@@ -1,7 +1,7 @@
 //! `clamp`.
 
 use super::Direction;
-use super::class::{Takes, repeat_scalar, zip_numbers};
+use super::class::{Takes, repeat_scalar, require_elements, zip_numbers};
 use super::maximum::maximum;
 use super::minimum::minimum;
 use super::special::{int_pairs, real_pairs};
@@ -36,7 +36,7 @@ impl OpDef for Clamp {
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let [low, x, high] = arity("clamp", args)?;
-        Takes::Number.check("clamp", x)?;
+        require_elements("clamp", Takes::Number, x)?;
         for bound in [low, high] {
             if bound.rank() == 0 {
                 require_same("clamp", bound, &x.with_shape(Shape::scalar()))?;

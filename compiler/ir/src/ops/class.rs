@@ -5,41 +5,24 @@ use crate::lower::LowerCx;
 use crate::op::{arity, dtype_error, require_same};
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
+pub(crate) use halite_hlo::Takes;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 
-/// A class of element types that an op takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Takes {
-    /// Floats.
-    Float,
-    /// Integers.
-    Int,
-    /// Floats and integers.
-    Number,
-    /// Signed integers and floats.
-    Signed,
-    /// Integers and `pred`.
-    Logic,
-}
-
-impl Takes {
-    /// Checks one operand.
-    ///
-    /// # Errors
-    /// Naming what is needed and what was found.
-    pub(crate) fn check(self, op: &str, ty: &TensorType) -> Result<()> {
-        let dtype = ty.dtype();
-        let (fits, expected) = match self {
-            Takes::Float => (dtype.is_float(), "a float"),
-            Takes::Int => (dtype.is_int(), "an integer"),
-            Takes::Number => (dtype.is_float() || dtype.is_int(), "a float or an integer"),
-            Takes::Signed => (dtype.is_signed(), "a float or a signed integer"),
-            Takes::Logic => (!dtype.is_float(), "an integer or `pred`"),
-        };
-        if fits { Ok(()) } else { Err(dtype_error(op, expected, ty)) }
-    }
+/// Checks the element type of one operand.
+///
+/// # Errors
+/// Naming what is needed and what was found.
+pub(crate) fn require_elements(op: &str, takes: Takes, ty: &TensorType) -> Result<()> {
+    let expected = match takes {
+        Takes::Float => "a float",
+        Takes::Int => "an integer",
+        Takes::Number => "a float or an integer",
+        Takes::Signed => "a float or a signed integer",
+        Takes::Logic => "an integer or `pred`",
+    };
+    if takes.fits(ty.dtype()) { Ok(()) } else { Err(dtype_error(op, expected, ty)) }
 }
 
 /// One operand; the result has its type.
@@ -48,7 +31,7 @@ impl Takes {
 /// On a wrong number of operands or a wrong element type.
 pub(crate) fn infer_unary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
     let [x] = arity(op, args)?;
-    takes.check(op, x)?;
+    require_elements(op, takes, x)?;
     Ok(smallvec![x.clone()])
 }
 
@@ -58,7 +41,7 @@ pub(crate) fn infer_unary(op: &str, takes: Takes, args: &[&TensorType]) -> Resul
 /// On a wrong number of operands, different types or a wrong element type.
 pub(crate) fn infer_binary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
     let [x, y] = arity(op, args)?;
-    takes.check(op, x)?;
+    require_elements(op, takes, x)?;
     require_same(op, x, y)?;
     Ok(smallvec![x.clone()])
 }

@@ -1,6 +1,6 @@
 //! `count_leading_zeros`.
 
-use super::class::{Takes, bits, map_int};
+use super::class::{bits, map_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, ints, per_type};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for CountLeadingZeros {
     const NAME: &'static str = "count_leading_zeros";
-    const TAKES: Takes = Takes::Int;
     const HLO: Hlo = Hlo::Unary(UnaryOp::CountLeadingZeros);
     const POLICY: Policy = Policy::INTEGER;
 

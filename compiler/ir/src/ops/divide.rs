@@ -1,6 +1,6 @@
 //! `divide`.
 
-use super::class::{Takes, zip_numbers};
+use super::class::zip_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, smooth_and_special};
 use crate::build::{Builder, present};
@@ -22,7 +22,6 @@ described! {
 
 impl Elementwise for Divide {
     const NAME: &'static str = "divide";
-    const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Divide);
     const POLICY: Policy = Policy::ELEMENTWISE;
 

@@ -1,6 +1,6 @@
-//! What ops share that work element by element and give a result of the type of their operands.
+//! What ops share that are one elementwise instruction of HLO.
 
-use super::class::{Takes, infer_binary, infer_unary};
+use super::class::{infer_binary, require_elements};
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
 use crate::described::Described;
@@ -9,22 +9,20 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::sealed::Sealed;
-use crate::op::{Cost, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::op::{Cost, OpDef, Policy, Sample, Vjp, VjpCx, arity};
 use crate::shards::Linear;
 use crate::ty::{TensorType, Types};
-use halite_hlo::{BinaryOp, Id, UnaryOp};
+use halite_hlo::{BinaryOp, Id, Opcode, UnaryOp};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
+use smallvec::smallvec;
 use std::fmt;
 
-/// An op without attributes on the elements of one operand, or of two operands of one type; the result has that type
-/// too. What its file says here is what such ops differ in, and makes an [`OpDef`] of it.
+/// An op without attributes on the elements of one operand, or of two operands of one type. Which elements it takes and gives is said in the
+/// table of opcodes of HLO. What its file says here is what such ops differ in, and makes an [`OpDef`] of it.
 pub(super) trait Elementwise: fmt::Debug + Described + Sealed {
     /// See [`OpDef::name`].
     const NAME: &'static str;
-
-    /// The element types of its operands.
-    const TAKES: Takes;
 
     /// The HLO instruction of the same meaning, which also says how many operands there are.
     const HLO: Hlo;
@@ -57,6 +55,15 @@ pub(super) enum Hlo {
     Binary(BinaryOp),
 }
 
+impl From<Hlo> for Opcode {
+    fn from(hlo: Hlo) -> Self {
+        match hlo {
+            Hlo::Unary(op) => op.into(),
+            Hlo::Binary(op) => op.into(),
+        }
+    }
+}
+
 impl<T: Elementwise> OpDef for T {
     fn name(&self) -> &str {
         T::NAME
@@ -66,8 +73,12 @@ impl<T: Elementwise> OpDef for T {
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         match T::HLO {
-            Hlo::Unary(_) => infer_unary(T::NAME, T::TAKES, args),
-            Hlo::Binary(_) => infer_binary(T::NAME, T::TAKES, args),
+            Hlo::Unary(op) => {
+                let [x] = arity(T::NAME, args)?;
+                require_elements(T::NAME, op.takes(), x)?;
+                Ok(smallvec![x.with_dtype(op.gives(x.dtype()))])
+            }
+            Hlo::Binary(op) => infer_binary(T::NAME, op.takes(), args),
         }
     }
 
@@ -100,6 +111,10 @@ impl<T: Elementwise> OpDef for T {
             Hlo::Unary(op) => hlo.unary(op, args[0]),
             Hlo::Binary(op) => hlo.binary(op, args[0], args[1]),
         })
+    }
+
+    fn opcode(&self) -> Option<Opcode> {
+        Some(T::HLO.into())
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

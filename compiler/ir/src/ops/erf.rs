@@ -1,6 +1,6 @@
 //! `erf`.
 
-use super::class::{Takes, map_f64};
+use super::class::map_f64;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::smooth_and_special;
 use crate::build::{Builder, present};
@@ -21,7 +21,6 @@ described! {
 
 impl Elementwise for Erf {
     const NAME: &'static str = "erf";
-    const TAKES: Takes = Takes::Float;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Erf);
     const POLICY: Policy = Policy::ELEMENTWISE;
 

@@ -1,6 +1,6 @@
 //! `floor`.
 
-use super::class::{Takes, map_f64};
+use super::class::map_f64;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{smooth_and_special, ties};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Floor {
     const NAME: &'static str = "floor";
-    const TAKES: Takes = Takes::Float;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Floor);
     const POLICY: Policy = Policy::EXACT;
 

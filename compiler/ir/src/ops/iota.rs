@@ -1,6 +1,6 @@
 //! `iota`.
 
-use super::class::Takes;
+use super::class::{Takes, require_elements};
 use super::movement::{link_result, require_countable};
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::Builder;
@@ -47,7 +47,7 @@ impl OpDef for Iota {
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let [] = arity("iota", args)?;
-        Takes::Number.check("iota", &self.ty)?;
+        require_elements("iota", Takes::Number, &self.ty)?;
         require_dim("iota", &self.ty, self.dim)?;
         require_countable("iota", self.ty.dtype(), self.ty.shape().clone())?;
         Ok(smallvec![self.ty.clone()])

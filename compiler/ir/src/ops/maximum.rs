@@ -1,6 +1,6 @@
 //! `maximum`.
 
-use super::class::{Takes, zip_numbers};
+use super::class::zip_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, real_pairs};
 use super::{Direction, Op};
@@ -23,7 +23,6 @@ described! {
 
 impl Elementwise for Maximum {
     const NAME: &'static str = "maximum";
-    const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Maximum);
     const POLICY: Policy = Policy::EXACT;
 

@@ -1,7 +1,7 @@
 //! `minimum`.
 
 use super::Direction;
-use super::class::{Takes, zip_numbers};
+use super::class::zip_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use super::maximum::{pick_samples, pick_vjp};
 use crate::build::Builder;
@@ -23,7 +23,6 @@ described! {
 
 impl Elementwise for Minimum {
     const NAME: &'static str = "minimum";
-    const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Minimum);
     const POLICY: Policy = Policy::EXACT;
 

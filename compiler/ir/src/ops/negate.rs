@@ -1,6 +1,6 @@
 //! `negate`.
 
-use super::class::{Takes, map_numbers};
+use super::class::map_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, ints, per_type, smooth_and_special};
 use crate::build::{Builder, present};
@@ -21,7 +21,6 @@ described! {
 
 impl Elementwise for Negate {
     const NAME: &'static str = "negate";
-    const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Negate);
     const POLICY: Policy = Policy::EXACT;
 

@@ -1,6 +1,6 @@
 //! `not`.
 
-use super::class::{Takes, map_int};
+use super::class::map_int;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, ints, per_type};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Not {
     const NAME: &'static str = "not";
-    const TAKES: Takes = Takes::Logic;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Not);
     const POLICY: Policy = Policy::INTEGER;
 

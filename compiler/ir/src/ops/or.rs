@@ -1,6 +1,6 @@
 //! `or`.
 
-use super::class::{Takes, zip_int};
+use super::class::zip_int;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, pred_pairs};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Or {
     const NAME: &'static str = "or";
-    const TAKES: Takes = Takes::Logic;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Or);
     const POLICY: Policy = Policy::INTEGER;
 

@@ -1,6 +1,6 @@
 //! `popcnt`.
 
-use super::class::{Takes, bits, map_int};
+use super::class::{bits, map_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, ints, per_type};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Popcnt {
     const NAME: &'static str = "popcnt";
-    const TAKES: Takes = Takes::Int;
     const HLO: Hlo = Hlo::Unary(UnaryOp::PopulationCount);
     const POLICY: Policy = Policy::INTEGER;
 

@@ -1,7 +1,7 @@
 //! `power`.
 
 use super::Direction;
-use super::class::{Takes, zip_numbers};
+use super::class::zip_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{combine, smooth_and_special};
 use crate::build::{Builder, present};
@@ -23,7 +23,6 @@ described! {
 
 impl Elementwise for Power {
     const NAME: &'static str = "power";
-    const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Power);
     const POLICY: Policy = Policy::SENSITIVE;
 

@@ -12,7 +12,7 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error};
-use crate::ops::class::Takes;
+use crate::ops::class::{Takes, require_elements};
 use crate::reduction::Reduction;
 use crate::shards::Linear;
 use crate::syntax::Value;
@@ -24,7 +24,7 @@ use smallvec::smallvec;
 
 impl Reduction {
     /// The same in HLO.
-    pub(crate) fn hlo(self) -> ReduceKind {
+    pub fn hlo(self) -> ReduceKind {
         match self {
             Reduction::Sum => ReduceKind::Add,
             Reduction::Max => ReduceKind::Max,
@@ -36,10 +36,7 @@ impl Reduction {
 
     /// Which element types it takes.
     pub(crate) fn takes(self) -> Takes {
-        match self {
-            Reduction::Sum | Reduction::Max | Reduction::Min => Takes::Number,
-            Reduction::And | Reduction::Or => Takes::Logic,
-        }
+        self.hlo().op().takes()
     }
 
     /// Combines two floats.
@@ -159,7 +156,7 @@ impl OpDef for Reduce {
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let [x] = arity("reduce", args)?;
-        self.kind.takes().check("reduce", x)?;
+        require_elements("reduce", self.kind.takes(), x)?;
         self.check_accumulate(x)?;
         require_increasing("reduce", x, &self.dims)?;
         let shape: Shape = self.kept(x.rank()).iter().map(|&dim| x.shape()[dim]).collect();

@@ -1,6 +1,6 @@
 //! `reduce_scatter`.
 
-use super::class::Takes;
+use super::class::{Takes, require_elements};
 use super::ranks::{
     alone, combined, each_dims, each_vjp, exchange, grouped, groups, lower_each, part_of, require_split,
 };
@@ -46,7 +46,7 @@ impl OpDef for ReduceScatter {
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let parts = grouped("reduce_scatter", &self.groups, args)?;
         let scattered = |x: &&TensorType| {
-            Takes::Number.check("reduce_scatter", x)?;
+            require_elements("reduce_scatter", Takes::Number, x)?;
             require_split("reduce_scatter", x, self.dim, parts)?;
             let mut shape = x.shape().clone();
             shape[self.dim] /= parts;

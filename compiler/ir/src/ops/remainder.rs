@@ -1,6 +1,6 @@
 //! `remainder`.
 
-use super::class::{Takes, zip_numbers};
+use super::class::zip_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, smooth_and_special};
 use crate::build::{Builder, present};
@@ -21,7 +21,6 @@ described! {
 
 impl Elementwise for Remainder {
     const NAME: &'static str = "remainder";
-    const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Remainder);
     const POLICY: Policy = Policy::SENSITIVE;
 

@@ -1,6 +1,6 @@
 //! `round_nearest_afz`.
 
-use super::class::{Takes, map_f64};
+use super::class::map_f64;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{smooth_and_special, ties};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for RoundNearestAfz {
     const NAME: &'static str = "round_nearest_afz";
-    const TAKES: Takes = Takes::Float;
     const HLO: Hlo = Hlo::Unary(UnaryOp::RoundNearestAfz);
     const POLICY: Policy = Policy::EXACT;
 

@@ -1,6 +1,6 @@
 //! `round_nearest_even`.
 
-use super::class::{Takes, map_f64};
+use super::class::map_f64;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{smooth_and_special, ties};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for RoundNearestEven {
     const NAME: &'static str = "round_nearest_even";
-    const TAKES: Takes = Takes::Float;
     const HLO: Hlo = Hlo::Unary(UnaryOp::RoundNearestEven);
     const POLICY: Policy = Policy::EXACT;
 

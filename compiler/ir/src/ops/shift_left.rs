@@ -1,6 +1,6 @@
 //! `shift_left`.
 
-use super::class::{Takes, shift_amount, zip_int};
+use super::class::{shift_amount, zip_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_shifts, per_type};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for ShiftLeft {
     const NAME: &'static str = "shift_left";
-    const TAKES: Takes = Takes::Int;
     const HLO: Hlo = Hlo::Binary(BinaryOp::ShiftLeft);
     const POLICY: Policy = Policy::INTEGER;
 

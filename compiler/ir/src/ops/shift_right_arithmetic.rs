@@ -1,6 +1,6 @@
 //! `shift_right_arithmetic`.
 
-use super::class::{Takes, shift_amount, sign_extend, zip_int};
+use super::class::{shift_amount, sign_extend, zip_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_shifts, per_type};
 use crate::build::Builder;
@@ -21,7 +21,6 @@ described! {
 
 impl Elementwise for ShiftRightArithmetic {
     const NAME: &'static str = "shift_right_arithmetic";
-    const TAKES: Takes = Takes::Int;
     const HLO: Hlo = Hlo::Binary(BinaryOp::ShiftRightArithmetic);
     const POLICY: Policy = Policy::INTEGER;
 

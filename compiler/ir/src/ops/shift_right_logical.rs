@@ -1,6 +1,6 @@
 //! `shift_right_logical`.
 
-use super::class::{Takes, bits, shift_amount, zip_int};
+use super::class::{bits, shift_amount, zip_int};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_shifts, per_type};
 use crate::build::Builder;
@@ -21,7 +21,6 @@ described! {
 
 impl Elementwise for ShiftRightLogical {
     const NAME: &'static str = "shift_right_logical";
-    const TAKES: Takes = Takes::Int;
     const HLO: Hlo = Hlo::Binary(BinaryOp::ShiftRightLogical);
     const POLICY: Policy = Policy::INTEGER;
 

@@ -1,6 +1,6 @@
 //! `sign`.
 
-use super::class::{Takes, map_numbers};
+use super::class::map_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{SIGNED_INTS, both_signs, ints, per_type};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Sign {
     const NAME: &'static str = "sign";
-    const TAKES: Takes = Takes::Signed;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Sign);
     const POLICY: Policy = Policy::EXACT;
 

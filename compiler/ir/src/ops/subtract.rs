@@ -1,6 +1,6 @@
 //! `subtract`.
 
-use super::class::{Takes, zip_numbers};
+use super::class::zip_numbers;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, smooth_and_special};
 use crate::build::{Builder, present};
@@ -21,7 +21,6 @@ described! {
 
 impl Elementwise for Subtract {
     const NAME: &'static str = "subtract";
-    const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Subtract);
     const POLICY: Policy = Policy::ELEMENTWISE;
 

@@ -1,6 +1,6 @@
 //! `take_along_axis_grad`.
 
-use super::class::Takes;
+use super::class::{Takes, require_elements};
 use super::indices::{
     clamp_indices, clamped, convert, held, masked_sum, one_hot, require_shape, scatter_add, scatter_into_zeros, wide,
     zero_elsewhere,
@@ -55,7 +55,7 @@ impl OpDef for TakeAlongAxisGrad {
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let [ct, indices] = arity("take_along_axis_grad", args)?;
-        Takes::Number.check("take_along_axis_grad", ct)?;
+        require_elements("take_along_axis_grad", Takes::Number, ct)?;
         let result = require_countable("take_along_axis_grad", ct.dtype(), self.shape.clone())?;
         require_along("take_along_axis_grad", &result, self.dim, indices)?;
         require_shape("take_along_axis_grad", indices.shape(), ct)?;

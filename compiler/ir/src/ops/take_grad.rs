@@ -1,6 +1,6 @@
 //! `take_grad`.
 
-use super::class::Takes;
+use super::class::{Takes, require_elements};
 use super::indices::{
     clamp_indices, clamped, convert, held, one_hot, require_indices, require_shape, reshape, scatter_add,
     scatter_into_zeros, wide, zero_elsewhere,
@@ -54,7 +54,7 @@ impl OpDef for TakeGrad {
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let [ct, indices] = arity("take_grad", args)?;
-        Takes::Number.check("take_grad", ct)?;
+        require_elements("take_grad", Takes::Number, ct)?;
         let result = require_countable("take_grad", ct.dtype(), self.shape.clone())?;
         require_indices("take_grad", &result, self.dim, indices)?;
         require_shape("take_grad", &taken_shape(&self.shape, self.dim, indices.shape()), ct)?;

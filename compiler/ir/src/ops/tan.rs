@@ -1,6 +1,6 @@
 //! `tan`.
 
-use super::class::{Takes, map_f64};
+use super::class::map_f64;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::smooth_and_special;
 use crate::build::{Builder, present};
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Tan {
     const NAME: &'static str = "tan";
-    const TAKES: Takes = Takes::Float;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Tan);
     const POLICY: Policy = Policy::SENSITIVE;
 

@@ -1,6 +1,6 @@
 //! `tanh`.
 
-use super::class::{Takes, map_f64};
+use super::class::map_f64;
 use super::elementwise::{Elementwise, Hlo};
 use crate::build::{Builder, present};
 use crate::described;
@@ -19,7 +19,6 @@ described! {
 
 impl Elementwise for Tanh {
     const NAME: &'static str = "tanh";
-    const TAKES: Takes = Takes::Float;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Tanh);
     const POLICY: Policy = Policy::ELEMENTWISE;
 

@@ -1,6 +1,6 @@
 //! `xor`.
 
-use super::class::{Takes, zip_int};
+use super::class::zip_int;
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, pred_pairs};
 use crate::build::Builder;
@@ -20,7 +20,6 @@ described! {
 
 impl Elementwise for Xor {
     const NAME: &'static str = "xor";
-    const TAKES: Takes = Takes::Logic;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Xor);
     const POLICY: Policy = Policy::INTEGER;
 

@@ -1,8 +1,8 @@
 //! Products and reductions.
 
 use crate::site::{Site, one};
-use halite_hlo::DotDims;
-use halite_ir::ops::{Add, And, BroadcastInDim, DotGeneral, Maximum, Minimum, Or, Reduce, Reduction};
+use halite_hlo::{DotDims, Opcode};
+use halite_ir::ops::{BroadcastInDim, DotGeneral, Reduce, Reduction};
 use halite_ir::{Op, Value, Values};
 use halite_tensor::{DType, Dims};
 
@@ -35,14 +35,8 @@ fn dot(site: &mut Site<'_, '_>) -> Option<Values> {
 
 /// How a computation combines two values.
 pub(super) fn kind(site: &Site<'_, '_>) -> Option<Reduction> {
-    Some(match site.combiner()? {
-        "add" => Reduction::Sum,
-        "maximum" => Reduction::Max,
-        "minimum" => Reduction::Min,
-        "and" => Reduction::And,
-        "or" => Reduction::Or,
-        _ => return None,
-    })
+    let combiner = Opcode::parse(site.combiner()?)?;
+    Reduction::ALL.iter().copied().find(|kind| Opcode::from(kind.hlo().op()) == combiner)
 }
 
 fn reduce(site: &mut Site<'_, '_>) -> Option<Values> {
@@ -65,13 +59,7 @@ pub(super) fn reduced(
     }
     let shape = site.b.shape(reduced).clone();
     let init = site.emit(BroadcastInDim { dims: Dims::new(), shape }, &[init])?;
-    let combine: Op = match kind {
-        Reduction::Sum => Add.into(),
-        Reduction::Max => Maximum.into(),
-        Reduction::Min => Minimum.into(),
-        Reduction::And => And.into(),
-        Reduction::Or => Or.into(),
-    };
+    let combine = Op::of_opcode(kind.hlo().op().into())?;
     site.emit(combine, &[reduced, init])
 }
 

@@ -4,44 +4,35 @@ use super::int;
 use crate::literal::rows;
 use crate::op::{Meaning, Op};
 use crate::site::Site;
-use halite_hlo::Opcode;
 use halite_support::Result;
 
-pub(super) fn meaning(site: &Site<'_>) -> Option<Result<Meaning>> {
-    let op = match Opcode::parse(site.opcode())? {
-        Opcode::AllGather => return Some(all_gather(site)),
-        Opcode::AllReduce => return Some(site.combining("stablehlo.all_reduce").and_then(|op| grouped(site, op))),
-        Opcode::AllToAll => all_to_all(site),
-        Opcode::CollectivePermute => permute(site),
-        Opcode::ReduceScatter => return Some(reduce_scatter(site)),
-        _ => return None,
-    };
-    Some(op.map(Meaning::from))
+pub(super) fn all_gather(site: &Site<'_>) -> Result<Meaning> {
+    grouped(site, site.op()?.with("all_gather_dim", int(dimension(site)?)))
 }
 
-fn all_gather(site: &Site<'_>) -> Result<Meaning> {
-    grouped(site, site.op("stablehlo.all_gather")?.with("all_gather_dim", int(dimension(site)?)))
+pub(super) fn all_reduce(site: &Site<'_>) -> Result<Meaning> {
+    grouped(site, site.op()?)
 }
 
-fn all_to_all(site: &Site<'_>) -> Result<Op> {
+pub(super) fn all_to_all(site: &Site<'_>) -> Result<Op> {
     let (dimension, groups) = (dimension(site)?, groups(site)?);
     let parts = site.needed(groups.first(), "group")?.len();
-    Ok(channel(site, 0, site.op("stablehlo.all_to_all")?)
+    Ok(channel(site, 0, site.op()?)
         .with("split_dimension", int(dimension))
         .with("concat_dimension", int(dimension))
         .with("split_count", int(parts as i64))
         .with("replica_groups", rows(&groups)))
 }
 
-fn permute(site: &Site<'_>) -> Result<Op> {
+pub(super) fn permute(site: &Site<'_>) -> Result<Op> {
     let pairs: Vec<_> = site.inst().source_target_pairs.iter().map(|pair| vec![pair.source, pair.target]).collect();
-    let op = site.op("stablehlo.collective_permute")?.with("source_target_pairs", rows(&pairs));
+    let op = site.op()?.with("source_target_pairs", rows(&pairs));
     require_ranks(site, pairs.iter().flatten())?;
     Ok(channel(site, 0, op))
 }
 
-fn reduce_scatter(site: &Site<'_>) -> Result<Meaning> {
-    grouped(site, site.combining("stablehlo.reduce_scatter")?.with("scatter_dimension", int(dimension(site)?)))
+pub(super) fn reduce_scatter(site: &Site<'_>) -> Result<Meaning> {
+    grouped(site, site.op()?.with("scatter_dimension", int(dimension(site)?)))
 }
 
 /// With the groups of ranks and the channel; an operation for each operand where one cannot take several.

@@ -1,25 +1,15 @@
 //! Operations at positions that are known at run time.
 
 use super::{array, dims};
-use crate::op::{Meaning, Op};
+use crate::op::Op;
 use crate::site::Site;
-use halite_hlo::Opcode;
 use halite_support::Result;
 
-pub(super) fn meaning(site: &Site<'_>) -> Option<Result<Meaning>> {
-    let op = match Opcode::parse(site.opcode())? {
-        Opcode::DynamicSlice => {
-            site.op("stablehlo.dynamic_slice").map(|op| op.with("slice_sizes", array(&site.inst().dynamic_slice_sizes)))
-        }
-        Opcode::DynamicUpdateSlice => site.op("stablehlo.dynamic_update_slice"),
-        Opcode::Gather => gather(site),
-        Opcode::Scatter => scatter(site),
-        _ => return None,
-    };
-    Some(op.map(Meaning::from))
+pub(super) fn dynamic_slice(site: &Site<'_>) -> Result<Op> {
+    Ok(site.op()?.with("slice_sizes", array(&site.inst().dynamic_slice_sizes)))
 }
 
-fn gather(site: &Site<'_>) -> Result<Op> {
+pub(super) fn gather(site: &Site<'_>) -> Result<Op> {
     let inst = site.inst();
     let numbers = site.needed(inst.gather_dimension_numbers.as_deref(), "dimensions")?;
     let lists: [(&str, &[i64]); 5] = [
@@ -31,13 +21,13 @@ fn gather(site: &Site<'_>) -> Result<Op> {
     ];
     let numbers = dims("gather", &lists, Some(("index_vector_dim", numbers.index_vector_dim)));
     Ok(site
-        .op("stablehlo.gather")?
+        .op()?
         .with("dimension_numbers", numbers)
         .with("slice_sizes", array(&inst.gather_slice_sizes))
         .with("indices_are_sorted", inst.indices_are_sorted.to_string()))
 }
 
-fn scatter(site: &Site<'_>) -> Result<Op> {
+pub(super) fn scatter(site: &Site<'_>) -> Result<Op> {
     let inst = site.inst();
     let numbers = site.needed(inst.scatter_dimension_numbers.as_deref(), "dimensions")?;
     let lists: [(&str, &[i64]); 5] = [
@@ -49,7 +39,7 @@ fn scatter(site: &Site<'_>) -> Result<Op> {
     ];
     let numbers = dims("scatter", &lists, Some(("index_vector_dim", numbers.index_vector_dim)));
     Ok(site
-        .combining("stablehlo.scatter")?
+        .op()?
         .with("scatter_dimension_numbers", numbers)
         .with("indices_are_sorted", inst.indices_are_sorted.to_string())
         .with("unique_indices", inst.unique_indices.to_string()))

@@ -3,43 +3,29 @@
 use crate::op::{Meaning, Op};
 use crate::quoted::string;
 use crate::site::Site;
-use halite_hlo::Opcode;
 use halite_support::Result;
 
 /// The version of custom calls whose configuration is no text.
 const TYPED_FFI: i32 = 4;
 
-pub(super) fn meaning(site: &Site<'_>) -> Option<Result<Meaning>> {
-    let op = match Opcode::parse(site.opcode())? {
-        Opcode::Copy => return Some(site.operands().map(Meaning::Values)),
-        Opcode::Tuple => return Some(tuple(site)),
-        Opcode::GetTupleElement => return Some(element(site)),
-        Opcode::Call => call(site),
-        Opcode::CustomCall => custom_call(site),
-        Opcode::OptimizationBarrier => site.op("stablehlo.optimization_barrier"),
-        _ => return None,
-    };
-    Some(op.map(Meaning::from))
-}
-
 /// The values of the elements. [`Site::results`] refuses elements that are tuples.
-fn tuple(site: &Site<'_>) -> Result<Meaning> {
+pub(super) fn tuple(site: &Site<'_>) -> Result<Meaning> {
     site.results()?;
     site.operands().map(Meaning::Values)
 }
 
-fn element(site: &Site<'_>) -> Result<Meaning> {
+pub(super) fn element(site: &Site<'_>) -> Result<Meaning> {
     let index = usize::try_from(site.inst().tuple_index).ok();
     let value = index.and_then(|index| site.values_of(0).ok()?.get(index));
     Ok(Meaning::Values(vec![site.needed(value, "such element")?.clone()]))
 }
 
-fn call(site: &Site<'_>) -> Result<Op> {
+pub(super) fn call(site: &Site<'_>) -> Result<Op> {
     let callee = site.graph.callee(site.at, 0).and_then(|callee| site.symbols.of(callee));
-    Ok(site.op("func.call")?.with("callee", site.needed(callee, "called computation")?))
+    Ok(site.op()?.with("callee", site.needed(callee, "called computation")?))
 }
 
-fn custom_call(site: &Site<'_>) -> Result<Op> {
+pub(super) fn custom_call(site: &Site<'_>) -> Result<Op> {
     let inst = site.inst();
     if site.graph.calls(site.at) {
         return Err(site.fault("it calls computations"));
@@ -50,7 +36,7 @@ fn custom_call(site: &Site<'_>) -> Result<Op> {
     if inst.custom_call_api_version >= TYPED_FFI && !inst.backend_config.is_empty() {
         return Err(site.fault("its configuration is not the text of an older calling convention"));
     }
-    let op = site.op("stablehlo.custom_call")?.with("call_target_name", string(inst.custom_call_target.as_bytes()));
+    let op = site.op()?.with("call_target_name", string(inst.custom_call_target.as_bytes()));
     let op = match inst.custom_call_has_side_effect {
         true => op.with("has_side_effect", "true"),
         false => op,

@@ -1,24 +1,12 @@
-//! Products and reductions.
+//! Products.
 
-use super::{array, dims};
-use crate::op::{Meaning, Op};
+use super::dims;
+use crate::op::Op;
 use crate::site::Site;
-use halite_hlo::Opcode;
 use halite_hlo::proto::PrecisionConfig;
 use halite_support::Result;
 
-pub(super) fn meaning(site: &Site<'_>) -> Option<Result<Meaning>> {
-    let op = match Opcode::parse(site.opcode())? {
-        Opcode::Dot => dot(site),
-        Opcode::Reduce => {
-            site.combining("stablehlo.reduce").map(|op| op.with("dimensions", array(&site.inst().dimensions)))
-        }
-        _ => return None,
-    };
-    Some(op.map(Meaning::from))
-}
-
-fn dot(site: &Site<'_>) -> Result<Op> {
+pub(super) fn dot(site: &Site<'_>) -> Result<Op> {
     let numbers = site.needed(site.inst().dot_dimension_numbers.as_deref(), "dimensions")?;
     let lists: [(&str, &[i64]); 4] = [
         ("lhs_batching_dimensions", &numbers.lhs_batch_dimensions),
@@ -26,7 +14,7 @@ fn dot(site: &Site<'_>) -> Result<Op> {
         ("lhs_contracting_dimensions", &numbers.lhs_contracting_dimensions),
         ("rhs_contracting_dimensions", &numbers.rhs_contracting_dimensions),
     ];
-    let op = site.op("stablehlo.dot_general")?.with("dot_dimension_numbers", dims("dot", &lists, None));
+    let op = site.op()?.with("dot_dimension_numbers", dims("dot", &lists, None));
     match site.inst().precision_config.as_deref() {
         Some(config) if *config != PrecisionConfig::default() => {
             Ok(op.with("precision_config", precision(site, config)?))

@@ -1,0 +1,68 @@
+//! An elementwise opcode is its row in the table and the file of its op.
+
+use crate::repo::{files_below, root};
+use halite_hlo::Opcode;
+use halite_ir::Op;
+use std::collections::BTreeSet;
+
+/// The table of opcodes.
+const TABLE: &str = "compiler/hlo/src/opcode.rs";
+
+/// Folders with code of all targets.
+const CODE: [&str; 10] =
+    ["bindings", "cli", "compiler", "models", "page", "passes", "reference", "runtime", "selftest", "train"];
+
+/// Crates in which a name in quotes is an opcode of HLO.
+const NAMES: [&str; 4] = ["compiler/driver/", "compiler/hlo/", "compiler/lift/", "compiler/stablehlo/"];
+
+/// What may name opcodes beside the table and their ops, each for a reason.
+const MAY: [(&str, &str); 2] = [
+    ("compiler/lift/src/ops/extremes.rs", "what computations of opcodes like these keep is found by trying them"),
+    ("compiler/lift/src/ops/loops.rs", "a loop is counted by sums"),
+];
+
+/// Production code that uses HLO: paths and texts without comments.
+fn sources() -> Vec<(String, String)> {
+    let files = CODE.iter().flat_map(|folder| files_below(folder, "rs"));
+    let files = files.map(|file| {
+        let path = file.strip_prefix(root()).unwrap().display().to_string();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let production = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = production.lines().map(|line| line.split("//").next().unwrap_or_default());
+        (path, code.collect::<Vec<_>>().join("\n"))
+    });
+    let is_shipped = |path: &str| path.contains("/src/") && !path.contains("/tests/") && !path.ends_with("tests.rs");
+    let has_hlo = |path: &str, code: &str| path.starts_with("compiler/hlo/") || code.contains("halite_hlo");
+    files.filter(|(path, code)| is_shipped(path) && has_hlo(path, code)).collect()
+}
+
+/// Whether code holds this word, not as a part of a longer one.
+fn holds(code: &str, word: &str) -> bool {
+    let follows = |at: usize| code[at + word.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    code.match_indices(word).any(|(at, _)| !follows(at))
+}
+
+#[test]
+fn an_elementwise_opcode_is_a_row_and_an_op() {
+    let sources = sources();
+    let mut used = BTreeSet::new();
+    for &opcode in Opcode::ALL {
+        let variant = match opcode {
+            Opcode::Unary(op) => format!("UnaryOp::{op:?}"),
+            Opcode::Binary(op) => format!("BinaryOp::{op:?}"),
+            _ => continue,
+        };
+        let names = [opcode.name(), opcode.row().stablehlo.unwrap()].map(|name| format!("\"{name}\""));
+        let is_named = |path: &str, code: &str| {
+            let has_names = NAMES.iter().any(|own| path.starts_with(own));
+            holds(code, &variant) || has_names && names.iter().any(|name| code.contains(name))
+        };
+        let found = sources.iter().filter(|(path, code)| is_named(path, code)).map(|(path, _)| path.as_str());
+        let (let_, found): (BTreeSet<_>, BTreeSet<_>) = found.partition(|path| MAY.iter().any(|(own, _)| own == path));
+        used.extend(let_);
+        let op = Op::of_opcode(opcode).unwrap_or_else(|| panic!("no op is `{}`", opcode.name()));
+        let file = format!("compiler/ir/src/ops/{}.rs", op.name());
+        assert_eq!(found, BTreeSet::from([TABLE, &file]), "{variant}");
+    }
+    assert_eq!(used, MAY.iter().map(|(path, _)| *path).collect(), "what may name opcodes names some");
+}
