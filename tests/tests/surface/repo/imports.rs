@@ -38,6 +38,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "lang",
             "models",
             "bundle",
+            "data",
             "analysis",
             "passes",
             "target",
