@@ -10,6 +10,7 @@ mod names;
 mod neuron_document;
 mod ops;
 mod precision_document;
+mod rows;
 
 use std::path::{Path, PathBuf};
 
