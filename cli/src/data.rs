@@ -75,15 +75,15 @@ impl Input {
             let error = Diagnostic::error(codes::USAGE, "the data are examples, which have no tokens to count");
             return Err(error.help("`halite data show` counts examples").into());
         }
-        context.show(check_marks(&data.train_config(), Path::new("."))?.as_slice());
+        context.show(check_marks(data.train_config(), Path::new("."))?.as_slice());
         Ok(Opened { width: Feed::of_batch(&bundle)?.takes.width()?, data })
     }
 }
 
 impl Opened {
     /// Each configuration with what its sources are for.
-    fn configs(&self) -> Vec<(&'static str, DataConfig)> {
-        let held_out = self.data.held_out_configs().into_iter().map(|config| ("held out", config));
+    fn configs(&self) -> Vec<(&'static str, &DataConfig)> {
+        let held_out = self.data.held_out_configs().iter().map(|config| ("held out", config));
         std::iter::once(("train", self.data.train_config())).chain(held_out).collect()
     }
 }

@@ -71,7 +71,7 @@ impl Numerics {
             let error = Diagnostic::error(codes::USAGE, "no data to train on");
             return Err(error.help("give text files with `--text`").into());
         };
-        let data = RecipeData::packed(table, ".", Packing::InOrder);
+        let data = RecipeData::packed(table, ".", Packing::InOrder)?;
         let mut load = |recipe: &String| load_recipe(recipe, &self.model, &self.set, &mut context.session);
         let recipes = self.recipes.iter().map(&mut load).collect::<Result<Vec<Source>>>()?;
         let against = load(&self.against)?;

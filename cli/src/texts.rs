@@ -2,6 +2,7 @@
 
 use crate::context::Result;
 use clap::Args;
+use halite_data::TEXT;
 use halite_recipe::DataTable;
 use halite_support::{Diagnostic, codes};
 use std::path::PathBuf;
@@ -29,6 +30,6 @@ impl Texts {
             return Err(Diagnostic::error(codes::USAGE, message).help("write for example `--held-out 0.1`").into());
         }
         let files: Vec<String> = text.iter().map(|path| path.display().to_string()).collect();
-        Ok((!files.is_empty()).then(|| DataTable::of_texts(&files, held_out)))
+        Ok((!files.is_empty()).then(|| DataTable::of_files(&files, TEXT.word, held_out)))
     }
 }

@@ -1,5 +1,6 @@
 //! The configuration of data. How recipes write it is the business of recipes.
 
+use crate::formats::{Format, Holds, OpenExamples};
 use halite_support::{Diagnostic, Result, codes};
 use serde::Serialize;
 
@@ -48,23 +49,36 @@ pub struct SourceConfig {
 }
 
 impl SourceConfig {
+    /// What its files hold, as it says or else their names do.
+    fn holds(&self) -> Vec<Option<Holds>> {
+        let formats = match self.format {
+            Some(format) => vec![Some(format)],
+            None => self.files.iter().map(|file| Format::of(file)).collect(),
+        };
+        formats.into_iter().map(|format| Some(format?.holds)).collect()
+    }
+
     /// Whether it holds examples and no documents.
     pub fn has_examples(&self) -> bool {
-        let of_name = |file: &String| Format::of(file) == Some(Format::Examples);
-        self.format.map_or_else(|| self.files.iter().any(of_name), |format| format == Format::Examples)
+        self.opens_examples().is_some()
+    }
+
+    /// How its files are opened, where they hold examples.
+    pub(crate) fn opens_examples(&self) -> Option<OpenExamples> {
+        self.holds().into_iter().find_map(|holds| match holds {
+            Some(Holds::Examples { open }) => Some(open),
+            _ => None,
+        })
     }
 
     /// Whether it holds tokens that something made before, and no text.
     pub fn has_tokens(&self) -> bool {
-        let is_of_tokens = |format| matches!(format, Format::Npy | Format::Megatron | Format::U16 | Format::U32);
-        let of_name = |file: &String| Format::of(file).is_some_and(is_of_tokens);
-        self.format.map_or_else(|| self.files.iter().any(of_name), is_of_tokens)
+        self.holds().iter().any(|holds| matches!(holds, Some(Holds::Tokens { .. })))
     }
 
     /// Whether its files say by themselves where documents end.
     pub(crate) fn marks_ends(&self) -> bool {
-        let of_name = |file: &String| Format::of(file) == Some(Format::Megatron);
-        self.format.map_or_else(|| self.files.iter().all(of_name), |format| format == Format::Megatron)
+        self.holds().iter().all(|holds| matches!(holds, Some(Holds::Tokens { marks_ends: true, .. })))
     }
 }
 
@@ -79,43 +93,6 @@ impl DataConfig {
         let message = format!("source `{}` has examples, source `{}` has documents", example.name, document.name);
         let error = Diagnostic::error(codes::RECIPE_RANGE, message).key("data.sources");
         Err(error.help("train on one kind, or make the documents examples, each with all inputs of the model"))
-    }
-}
-
-/// What is in a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Format {
-    /// UTF-8 text: `.txt`.
-    Text,
-    /// A JSON object on each line, or one array of objects: `.jsonl`, `.json`.
-    Jsonl,
-    /// Token ids, an array of NumPy with one dimension, whose documents end with `eos`: `.npy`.
-    Npy,
-    /// Token ids, an indexed data set of Megatron-LM: `.bin` with an `.idx` beside it.
-    Megatron,
-    /// Token ids of two bytes each, little-endian, alone or behind the header of llm.c; documents end with `eos`.
-    U16,
-    /// The same of four bytes.
-    U32,
-    /// A table with a column of text: `.parquet`.
-    Parquet,
-    /// Examples, a tensor for each input of a model with the examples as its first dimension: `.safetensors`.
-    Examples,
-}
-
-impl Format {
-    /// What the end of a name says.
-    pub(crate) fn of(name: &str) -> Option<Self> {
-        match name.rsplit_once('.')?.1 {
-            "txt" => Some(Self::Text),
-            "jsonl" | "json" => Some(Self::Jsonl),
-            "npy" => Some(Self::Npy),
-            "bin" => Some(Self::Megatron),
-            "parquet" => Some(Self::Parquet),
-            "safetensors" => Some(Self::Examples),
-            _ => None,
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The seam between data and training: an endless stream of rows that knows where it is.
 
+use crate::formats::{Format, safetensors};
 use crate::tokenizer::Tokenizer;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
@@ -55,8 +56,11 @@ impl Takes {
             let names: Vec<&str> = self.inputs.iter().map(|input| &*input.name).collect();
             let message =
                 format!("text gives sequences of tokens, the model takes {}", halite_support::nearest::list(&names));
+            let Format { word, extensions, .. } = safetensors::FORMAT;
+            let ending = extensions.join("` or `.");
+            let otherwise = format!("where their names end in `.{ending}`, or `format = \"{word}\"` says so");
             Diagnostic::error(codes::MODULE, message)
-                .note("files are text or tokens but where their names end in `.safetensors`, or `format = \"safetensors\"` says so")
+                .note(format!("files are text or tokens but {otherwise}"))
                 .help("give examples as safetensors files, each with a tensor `[examples, ..]` for every input")
         })
     }

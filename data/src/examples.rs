@@ -1,13 +1,11 @@
 //! The examples of one source.
 
-mod file;
-
 use crate::dataset::{Dataset, Input, Position, Rows};
 use crate::files::Origin;
+use crate::formats::OpenExamples;
 use crate::part::Part;
 use crate::random::{hash, shuffle};
 use crate::source::not_ours;
-use file::File;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{HostTensor, Shape};
 use indexmap::IndexMap;
@@ -17,9 +15,21 @@ use std::collections::BTreeMap;
 /// What keys the order of examples apart from those of files and rows.
 const EXAMPLES: u64 = 3;
 
+/// A file of examples that is open.
+pub(crate) trait ExampleFile: Send {
+    /// How many examples it holds.
+    fn count(&self) -> u64;
+
+    /// The values of an input, which is the one at this position, in one example, added to what is there already.
+    ///
+    /// # Errors
+    /// When it cannot be read, or holds what the input cannot.
+    fn read(&self, input: (usize, &Input), example: u64, into: &mut Vec<u8>) -> Result<()>;
+}
+
 /// Examples of files, in an order of each epoch.
 pub(crate) struct Examples {
-    files: Vec<File>,
+    files: Vec<Box<dyn ExampleFile>>,
     inputs: Vec<Input>,
     identity: BTreeMap<String, String>,
     /// What their order is drawn from; `None` for that of the files.
@@ -39,19 +49,20 @@ struct State {
 }
 
 impl Examples {
-    /// Those of a share of each file, which hold all inputs.
+    /// Those of a share of each file, which hold all inputs and are opened by `open`.
     ///
     /// # Errors
     /// When a file cannot be read or holds something else; when there is no example.
     pub(crate) fn open(
+        open: OpenExamples,
         origins: &[Origin],
         part: Part,
         inputs: &[Input],
         seed: Option<u64>,
         identity: BTreeMap<String, String>,
     ) -> Result<Self> {
-        let files = origins.iter().map(|origin| File::open(origin, inputs)).collect::<Result<Vec<_>>>()?;
-        let all = (0..).zip(&files).flat_map(|(at, file)| part.of(file.count).map(move |number| (at, number)));
+        let files = origins.iter().map(|origin| open(origin, inputs)).collect::<Result<Vec<_>>>()?;
+        let all = (0..).zip(&files).flat_map(|(at, file)| part.of(file.count()).map(move |number| (at, number)));
         let order: Vec<(u32, u64)> = all.collect();
         if order.is_empty() {
             let names: Vec<String> = origins.iter().map(|origin| format!("`{}`", origin.path.display())).collect();

@@ -6,6 +6,7 @@ use crate::dataset::{Dataset, Input};
 use crate::encoder::Encoder;
 use crate::examples::Examples;
 use crate::files::Root;
+use crate::formats::OpenExamples;
 use crate::mixture::Mixture;
 use crate::packed::{Layout, Packed};
 use crate::part::Part;
@@ -67,7 +68,7 @@ pub fn count_examples(config: &DataConfig, base: &Path, inputs: &[Input]) -> Res
         let count = || {
             let part = source.part.as_deref().map_or(Ok(Part::ALL), Part::parse)?;
             let files = root.find(&source.files)?;
-            let examples = Examples::open(&files, part, inputs, None, BTreeMap::new())?.count();
+            let examples = Examples::open(opener(source)?, &files, part, inputs, None, BTreeMap::new())?.count();
             Ok(ExampleCount { source: source.name.clone(), files: files.len(), examples })
         };
         count().map_err(|error| named(error, source))
@@ -94,12 +95,21 @@ pub fn open_examples(config: &DataConfig, base: &Path, inputs: &[Input], seed: u
                 ("order", order(seed)),
             ];
             let identity = identity.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-            Examples::open(&files, part, inputs, seed, identity)
+            Examples::open(opener(source)?, &files, part, inputs, seed, identity)
         };
         let examples = open().map_err(|error| keyed(named(error, source), number as usize))?;
         parts.push((source.name.clone(), source.weight, Box::new(examples)));
     }
     Ok(Mixture::new(parts))
+}
+
+/// How the files of a source of examples are opened.
+fn opener(source: &SourceConfig) -> Result<OpenExamples> {
+    source.opens_examples().ok_or_else(|| {
+        let names: Vec<String> = source.files.iter().map(|file| format!("`{file}`")).collect();
+        let error = Diagnostic::error(codes::DATA, format!("{} holds no examples", names.join(", ")));
+        error.help("give files with examples, or state their `format`")
+    })
 }
 
 /// What is to be told of the marks of documents before these are read.

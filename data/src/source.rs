@@ -1,42 +1,26 @@
 //! Where documents come from: files, read block by block from any place.
 
-mod array;
 mod coding;
-mod cuts;
 mod fault;
 mod input;
-mod jsonl;
-pub(crate) mod megatron;
-mod npy;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod raw;
-mod text;
+pub(crate) mod raw;
 pub(crate) mod tokens;
 
 pub(crate) use coding::Coding;
 pub(crate) use fault::{Fault, Reason};
 pub(crate) use input::Input;
-pub(crate) use jsonl::JsonlShard;
-#[cfg(all(test, feature = "parquet"))]
-pub(crate) use parquet::ParquetShard;
-pub(crate) use text::TextShard;
 
-use array::{ArrayShard, is_array};
-use megatron::Index;
-use npy::Header;
-use raw::Extent;
-use tokens::{Ends, Ids, TokenShard};
-
-use crate::config::{Documents, Format, SourceConfig};
+use crate::config::{Documents, SourceConfig};
 use crate::encoder::Encoder;
 use crate::files::Origin;
+use crate::formats::{Format, Holds};
 use crate::part::Part;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::io::{ErrorKind, Read};
+use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use tokens::Ends;
 
 /// The most bytes of a text that are tokenized as one, or tokens that are read at once. A shorter document is one block.
 pub(crate) const BLOCK: usize = 1 << 20;
@@ -45,7 +29,7 @@ pub(crate) const BLOCK: usize = 1 << 20;
 pub(crate) const LONGEST: usize = 1 << 26;
 
 /// What editors of other systems put before a text.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Where a block of a file begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -125,7 +109,7 @@ pub(crate) fn not_ours(message: String) -> Diagnostic {
 }
 
 /// `FILE:LINE` of a byte of a text, or the byte where the text before it cannot be read.
-fn locate(origin: &Origin, coding: Coding, at: u64) -> String {
+pub(crate) fn locate(origin: &Origin, coding: Coding, at: u64) -> String {
     let path = &origin.path;
     match count_lines(origin, coding, at) {
         Some(lines) => format!("{}:{}", path.display(), lines + 1),
@@ -145,16 +129,39 @@ fn count_lines(origin: &Origin, coding: Coding, at: u64) -> Option<usize> {
     }
 }
 
-/// The shard that a file is, as its source says; token files are of the ids of the encoder.
+/// A file that is to be opened, and what its source says of it.
+pub(crate) struct Request<'a> {
+    pub(crate) origin: &'a Origin,
+    pub(crate) coding: Coding,
+    pub(crate) config: &'a SourceConfig,
+    /// What of the file is used; all where it is compressed.
+    pub(crate) part: Part,
+    /// What makes tokens of texts; files of tokens are of its ids.
+    pub(crate) encoder: &'a Encoder,
+}
+
+impl Request<'_> {
+    /// The bytes of a text that are used.
+    pub(crate) fn range(&self, documents: Documents) -> Result<Range<u64>> {
+        if self.coding.is_decoded() { Ok(0..u64::MAX) } else { self.part.of_text(self.origin, documents) }
+    }
+
+    /// That documents of tokens end with the mark of the encoder.
+    pub(crate) fn marked_ends(&self) -> Ends {
+        Ends::After(self.encoder.eos())
+    }
+}
+
+/// The shard that a file is, as its source says.
 pub(crate) fn open(origin: &Origin, config: &SourceConfig, part: Part, encoder: &Encoder) -> Result<Box<dyn Shard>> {
     let path = &origin.path;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (coding, name) = Coding::of(&name);
-    let format = config.format.map_or_else(|| Format::of(name), Some).ok_or_else(|| {
+    let format = config.format.or_else(|| Format::of(name)).ok_or_else(|| {
         let message = format!("the name of `{}` does not say what is in it", path.display());
         Diagnostic::error(codes::NOT_SUPPORTED, message).help("state the `format` of the source")
     })?;
-    if coding.is_decoded() && !matches!(format, Format::Text | Format::Jsonl) {
+    if coding.is_decoded() && !matches!(format.holds, Holds::Text { may_be_compressed: true, .. }) {
         let message = format!("`{}` is compressed and holds no lines of text", path.display());
         return Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help("decompress it"));
     }
@@ -162,80 +169,13 @@ pub(crate) fn open(origin: &Origin, config: &SourceConfig, part: Part, encoder: 
         let message = format!("`{}` is compressed, so that no part of it can be found", path.display());
         return Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help("decompress it, or use it as a whole"));
     }
-    let range = |documents| if coding.is_decoded() { Ok(0..u64::MAX) } else { part.of_text(origin, documents) };
-    Ok(match format {
-        Format::Text => Box::new(TextShard {
-            origin: origin.clone(),
-            coding,
-            documents: config.documents,
-            range: range(config.documents)?,
-            block: BLOCK,
-        }),
-        Format::Jsonl if is_array(origin, coding)? => {
-            if part != Part::ALL {
-                let message = format!("`{}` is one array of JSON, of which no part can be taken", path.display());
-                return Err(Diagnostic::error(codes::NOT_SUPPORTED, message)
-                    .help("write each object on a line of its own, or use it as a whole"));
-            }
-            Box::new(ArrayShard { origin: origin.clone(), coding, column: config.column.clone() })
+    match format.holds {
+        Holds::Text { open, .. } | Holds::Tokens { open, .. } => {
+            open(&Request { origin, coding, config, part, encoder })
         }
-        Format::Jsonl => Box::new(JsonlShard {
-            origin: origin.clone(),
-            coding,
-            column: config.column.clone(),
-            range: range(Documents::Line)?,
-        }),
-        Format::Npy | Format::Megatron | Format::U16 | Format::U32 => {
-            Box::new(open_tokens(origin, format, part, encoder)?)
+        Holds::Examples { .. } => {
+            let message = format!("`{}` holds examples, which have no documents", path.display());
+            Err(Diagnostic::error(codes::DATA, message).help("give files with text or tokens"))
         }
-        Format::Parquet => open_table(origin, &config.column, part)?,
-        Format::Examples => {
-            let message = format!("`{}` holds examples, which have no documents", origin.path.display());
-            return Err(Diagnostic::error(codes::DATA, message).help("give files with text or tokens"));
-        }
-    })
-}
-
-#[cfg(feature = "parquet")]
-fn open_table(origin: &Origin, column: &str, part: Part) -> Result<Box<dyn Shard>> {
-    Ok(Box::new(parquet::ParquetShard::open(origin, column, part)?))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn open_table(origin: &Origin, _: &str, _: Part) -> Result<Box<dyn Shard>> {
-    let what = format!("`{}` is a table in Parquet", origin.path.display());
-    Err(crate::features::lacking(&what, "parquet", "write it as JSON lines"))
-}
-
-fn open_tokens(origin: &Origin, format: Format, part: Part, encoder: &Encoder) -> Result<TokenShard> {
-    let (path, file) = (&origin.path, origin.open()?);
-    let marked = || Ends::After(encoder.eos());
-    let raw = |ids| Extent::read(&file, path, ids).map(|Extent { offset, count }| (ids, offset, count, marked()));
-    let (ids, offset, stated, ends) = match format {
-        Format::Npy => {
-            let Header { ids, offset, count } = Header::read(&file, path)?;
-            (ids, offset, count, marked())
-        }
-        Format::U16 => raw(Ids::U16)?,
-        Format::U32 => raw(Ids::U32)?,
-        _ => {
-            let index = Index::open(&indexed(origin)?)?;
-            (index.ids, 0, index.tokens()?, Ends::At(Arc::new(index)))
-        }
-    };
-    let (path, file, range, vocabulary) = (path.clone(), file, part.of(stated), encoder.vocabulary());
-    Ok(TokenShard { path, file, ids, offset, stated, range, ends, vocabulary })
-}
-
-/// The index beside a file of Megatron.
-fn indexed(origin: &Origin) -> Result<Origin> {
-    let index = origin.with_extension("idx");
-    if index.path.exists() {
-        return Ok(index);
     }
-    let message =
-        format!("`{}` has no `{}` beside it, as files of Megatron do", origin.path.display(), index.path.display());
-    let error = Diagnostic::error(codes::DATA, message);
-    Err(error
-        .help("of token ids alone, as nanoGPT and llm.c write them, state the width: `format = \"u16\"` or `\"u32\"`"))
 }

@@ -4,7 +4,7 @@ use crate::config::DataConfig;
 use crate::count::read;
 use crate::counted::Counted;
 use crate::encoder::Encoder;
-use crate::source::megatron::{CODES, MAGIC, VERSION};
+use crate::formats::megatron::{CODES, MAGIC, VERSION};
 use crate::source::tokens::Ids;
 use halite_disk::{Destination, Disk, Unfinished};
 use halite_support::files::cannot;

@@ -2,9 +2,10 @@
 
 use crate::Session;
 use crate::compile::identity::identity;
-use crate::hugging_face::{FAMILIES, Family, keys_of};
+use crate::hugging_face::keys_of;
 use crate::source::ModelInput;
 use halite_bundle::Manifest;
+use halite_models::families::{BuiltIn, FAMILIES, Family};
 use halite_support::nearest::list;
 use halite_support::{ChangedLine, Diagnostic, Result, codes};
 use serde_json::{Map, Value};
@@ -34,8 +35,8 @@ pub fn config_json(
 /// When there is none; where `text` is nearly that of a built-in model, its first line that is another is named.
 fn family(session: &mut Session, manifest: &Manifest, text: Option<&str>) -> Result<&'static Family> {
     let name = manifest.recipe.model.name.as_str();
-    let named = FAMILIES.iter().find(|family| family.models.contains(&name));
-    let mut computes = |model: &&str| is_same(session, manifest, model);
+    let named = FAMILIES.iter().find(|family| family.models.iter().any(|model| model.name == name));
+    let mut computes = |model: &BuiltIn| is_same(session, manifest, model.name);
     let same = named.or_else(|| FAMILIES.iter().find(|family| family.models.iter().any(&mut computes)));
     same.copied().ok_or_else(|| of_none(name, text))
 }
@@ -56,7 +57,7 @@ fn is_same(session: &mut Session, manifest: &Manifest, built_in: &str) -> bool {
 
 /// The refusal of a model that is none of Transformers.
 fn of_none(name: &str, text: Option<&str>) -> Diagnostic {
-    let known: Vec<&str> = FAMILIES.iter().flat_map(|family| family.models).copied().collect();
+    let known: Vec<&str> = FAMILIES.iter().flat_map(|family| family.models).map(|model| model.name).collect();
     let message = format!("`{name}` computes what no built-in model does: Transformers has no class for it");
     let error = Diagnostic::error(codes::HUGGING_FACE, message);
     let error = match text.and_then(nearest) {

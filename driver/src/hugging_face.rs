@@ -1,40 +1,22 @@
 //! `config.json` of Hugging Face's Transformers: a built-in model with settings.
 //!
-//! One table for each family says of every key what it is to Halite: a setting of the model, a value that the model is
-//! built for, or nothing that changes what is computed. Any other key is refused: what it would change is not known. A file
-//! stands for the same recipe as one that names the model and states the settings, and compiles to the same bytes.
+//! One table for each [family](halite_models::families) says of every key what it is to Halite: a setting of the model, a value that
+//! the model is built for, or nothing that changes what is computed. Any other key is refused: what it would change is not known. A
+//! file stands for the same recipe as one that names the model and states the settings, and compiles to the same bytes.
 
-mod bert;
-mod gpt2;
 mod json;
-mod keys;
-mod llama;
-mod mistral;
-mod qwen2;
 mod range;
 mod read;
-mod rope;
 mod write;
 
+use halite_models::families::keys::Fixed;
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, SourceFile, Span, codes};
 use indexmap::IndexMap;
-use keys::Key;
 pub(crate) use write::keys_of;
 
-/// A model of Transformers.
-pub(crate) struct Family {
-    model_type: &'static str,
-    /// The built-in models that it is computed by.
-    pub(crate) models: &'static [&'static str],
-    /// What each key of its `config.json` is, beside those that all families share.
-    keys: &'static [Key],
-    /// Which of them computes the same as these settings; settings that it does without are taken away.
-    model: fn(&mut Settings) -> &'static str,
-}
-
-pub(crate) static FAMILIES: &[&Family] =
-    &[&bert::FAMILY, &gpt2::FAMILY, &llama::FAMILY, &mistral::FAMILY, &qwen2::FAMILY];
+/// The key that names the form of a table of rotary positions, and what older files call it.
+const TYPES: [&str; 2] = ["rope_type", "type"];
 
 /// Values for keys of a model's configuration, each with the place in `config.json` that states it.
 type Settings = IndexMap<&'static str, (ConfigValue, Option<Span>)>;
@@ -81,4 +63,13 @@ impl Positions {
 /// which Halite has no model.
 pub(crate) fn import(file: &SourceFile) -> std::result::Result<Imported, Diagnostics> {
     read::import(file.id(), file.text())
+}
+
+/// A value of the tables as one of a configuration.
+fn config_value(fixed: Fixed) -> ConfigValue {
+    match fixed {
+        Fixed::Bool(value) => ConfigValue::Bool(value),
+        Fixed::Int(value) => ConfigValue::Int(value),
+        Fixed::Real(value) => ConfigValue::Real(value),
+    }
 }

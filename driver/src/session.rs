@@ -8,7 +8,7 @@ use halite_bundle::ModuleRole;
 use halite_ir::Registry;
 use halite_optim::{ScheduleShape, UpdateRule};
 use halite_passes::{DialectRegistry, Findings, MadeBy, PassCx, PassRegistry, Pipeline, TargetView, UnreadInputs};
-use halite_recipe::{Precision, Recipe};
+use halite_recipe::{Precision, Recipe, Words};
 use halite_support::files::read_text;
 use halite_support::{Diagnostic, Diagnostics, FileId, Name, SourceMap};
 use halite_target::{Target, Targets, Vocabulary};
@@ -32,7 +32,7 @@ pub struct Session {
     pub registry: Registry,
     /// Known passes.
     pub passes: PassRegistry,
-    /// What recipes may name: targets, update rules and shapes of schedules. See [`register_target`](Self::register_target),
+    /// What recipes may name: targets, update rules, shapes of schedules and formats of data. See [`register_target`](Self::register_target),
     /// [`register_rule`](Self::register_rule) and [`register_schedule`](Self::register_schedule).
     pub vocabulary: Vocabulary,
     /// Known kernels: those of the targets, and others.
@@ -44,12 +44,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session with the built-in composites, passes, roles, targets, update rules and shapes of schedules.
+    /// A session with the built-in composites, passes, roles, targets, update rules, shapes of schedules and formats of data.
     pub fn new() -> Self {
         let mut session = Self {
             registry: Registry::builtin(),
             passes: PassRegistry::builtin(),
-            vocabulary: Vocabulary::builtin(Targets::default()),
+            vocabulary: Vocabulary { formats: formats(), ..Vocabulary::builtin(Targets::default()) },
             kernels: DialectRegistry::default(),
             roles: Roles::builtin(),
             sources: SourceMap::new(),
@@ -220,6 +220,11 @@ impl Default for Session {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// The formats that files of data may have.
+fn formats() -> Words {
+    Words { words: halite_data::words(), meanings: halite_data::meanings() }
 }
 
 /// The element type that models are elaborated in; `auto-cast` narrows from there.

@@ -1,8 +1,9 @@
-//! The built-in model definitions, the libraries that they use, recipe presets, and texts to start from, by name. No logic and no compiler types.
+//! The built-in models by [families](families), the libraries that they use, recipe presets, and texts to start from, by name. No logic and
+//! no compiler types.
 
-mod checkpoint_names;
+pub mod families;
 
-pub use checkpoint_names::{CheckpointNames, checkpoint_names};
+pub use families::{CheckpointNames, checkpoint_names};
 
 /// An embedded text: its name without extension and its content.
 pub type Entry = (&'static str, &'static str);
@@ -12,8 +13,6 @@ macro_rules! entries {
         &[$(($name, include_str!(concat!("../", $folder, $name, $extension)))),*]
     };
 }
-
-const MODELS: &[Entry] = entries!("", ".hal", ["bert", "gpt2", "llama", "llama3", "mistral", "qwen2"]);
 
 const LIBRARIES: &[Entry] = entries!("libraries/", ".hal", ["blocks"]);
 
@@ -28,12 +27,12 @@ fn find(entries: &[Entry], name: &str) -> Option<&'static str> {
 
 /// The text of a built-in model: `model("llama")`.
 pub fn model(name: &str) -> Option<&'static str> {
-    find(MODELS, name)
+    find(models(), name)
 }
 
 /// Every built-in model, by name.
 pub fn models() -> &'static [Entry] {
-    MODELS
+    families::models()
 }
 
 /// The text of a built-in library, which models name by `use`: `library("blocks")`.

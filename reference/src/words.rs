@@ -284,11 +284,11 @@ pub const NOTES: &[(&str, &str)] = &[
         "A size of the model: a key of its `config`. Set it in the recipe by `model.config.layers`, or by `--set layers=..`; `halite show llama` lists the sizes of a model.",
     ),
     ("lora", "There are no built-in adapters: write them in the model, and freeze the weights below them."),
-    ("megatron", "Token files of Megatron are data (`format = \"megatron\"`). Its checkpoints are not read."),
+    ("megatron", "Token files of Megatron are data (`data.sources.format`). Its checkpoints are not read."),
     ("moe", "There is no layer that routes tokens to experts, and no axis to shard them over."),
     (
         "numpy",
-        "Arrays of tokens in `.npy` files are data (`format = \"npy\"`). In Python, tensors are NumPy arrays: see “From Python” in the book (`docs/guide/python.md`).",
+        "Arrays of tokens in `.npy` files are data (`data.sources.format`). In Python, tensors are NumPy arrays: see “From Python” in the book (`docs/guide/python.md`).",
     ),
     (
         "onnx",

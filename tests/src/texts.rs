@@ -1,6 +1,7 @@
 //! Text to train on.
 
 use halite::Bundle;
+use halite_data::TEXT;
 use halite_recipe::DataTable;
 use halite_train::RecipeData;
 use std::path::Path;
@@ -15,6 +16,6 @@ pub fn book(bundle: &Bundle) -> RecipeData {
 /// # Panics
 /// When the bundle has no training step on sequences.
 pub fn text(bundle: &Bundle, file: &Path, held_out: f64) -> RecipeData {
-    let table = DataTable::of_texts(&[file.display().to_string()], held_out);
+    let table = DataTable::of_files(&[file.display().to_string()], TEXT.word, held_out);
     RecipeData::new(bundle, table, ".").unwrap_or_else(|error| panic!("{error}"))
 }

@@ -5,23 +5,25 @@ use halite_bundle::Bundle;
 use halite_data::{
     BYTES, Data, DataConfig, Format, HeldOut, Mixture, OnError, Opened, Packing, SourceConfig, Takes, Tokenizer,
 };
-use halite_recipe::{DataFormat, DataSource, DataTable, Documents, Pack};
+use halite_recipe::{DataSource, DataTable, Documents, Pack};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::PathBuf;
 
 /// The data of a recipe's `data` table, for a model that attends within documents or across them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecipeData {
-    table: DataTable,
     base: PathBuf,
-    pack: Packing,
+    train: DataConfig,
+    /// Each data set as the only source of its own.
+    held_out: Vec<DataConfig>,
 }
 
 impl RecipeData {
     /// The data of a table for a bundle, paths being seen from a folder.
     ///
     /// # Errors
-    /// When the bundle lacks a training step on sequences, or sequences with padding are asked for that the model would train on.
+    /// When the bundle lacks a training step on sequences, or sequences with padding are asked for that the model would train on; when
+    /// there is no such format.
     pub fn new(bundle: &Bundle, table: DataTable, base: impl Into<PathBuf>) -> Result<Self> {
         let pack = match (table.pack, Feed::of_batch(bundle)?.takes_segments()) {
             (Some(Pack::BestFit), false) => {
@@ -33,21 +35,35 @@ impl RecipeData {
             (Some(Pack::BestFit) | None, true) => Packing::BestFit,
             (Some(Pack::InOrder), _) | (None, false) => Packing::InOrder,
         };
-        Ok(Self::packed(table, base, pack))
+        Self::packed(table, base, pack)
     }
 
     /// The data of a table, packed in a way that models of either kind are trained on, or that a model is known to take.
-    pub fn packed(table: DataTable, base: impl Into<PathBuf>, pack: Packing) -> Self {
-        Self { table, base: base.into(), pack }
+    ///
+    /// # Errors
+    /// When there is no such format.
+    pub fn packed(table: DataTable, base: impl Into<PathBuf>, pack: Packing) -> Result<Self> {
+        let named = |(key, number): (&str, usize), source| {
+            self::source(source).map_err(|error| error.key(format!("data.{key}.{number}.format")))
+        };
+        let train = table.sources.iter().enumerate().map(|(number, source)| named(("sources", number), source));
+        let held_out = table.held_out.iter().enumerate().map(|(number, source)| {
+            Ok(Self::config(&table, vec![named(("held_out", number), source)?], (pack, false)))
+        });
+        Ok(Self {
+            base: base.into(),
+            train: Self::config(&table, train.collect::<Result<_>>()?, (pack, table.shuffle)),
+            held_out: held_out.collect::<Result<_>>()?,
+        })
     }
 
-    fn config(&self, sources: &[DataSource], shuffle: bool) -> DataConfig {
-        let DataTable { tokenizer, bos, eos, buffer, threads, on_error, .. } = &self.table;
+    fn config(table: &DataTable, sources: Vec<SourceConfig>, (pack, shuffle): (Packing, bool)) -> DataConfig {
+        let DataTable { tokenizer, bos, eos, buffer, threads, on_error, .. } = table;
         DataConfig {
             tokenizer: tokenizer.clone(),
             bos: bos.clone(),
             eos: eos.clone(),
-            pack: self.pack,
+            pack,
             shuffle,
             buffer: Some(*buffer as usize),
             threads: Some(*threads as usize).filter(|threads| *threads > 0),
@@ -55,7 +71,7 @@ impl RecipeData {
                 halite_recipe::OnError::Stop => OnError::Stop,
                 halite_recipe::OnError::Skip => OnError::Skip,
             },
-            sources: sources.iter().map(source).collect(),
+            sources,
         }
     }
 
@@ -67,13 +83,13 @@ impl RecipeData {
     }
 
     /// What is trained on.
-    pub fn train_config(&self) -> DataConfig {
-        self.config(&self.table.sources, self.table.shuffle)
+    pub fn train_config(&self) -> &DataConfig {
+        &self.train
     }
 
     /// What is held out, each data set as the only source of its own.
-    pub fn held_out_configs(&self) -> Vec<DataConfig> {
-        self.table.held_out.iter().map(|source| self.config(std::slice::from_ref(source), false)).collect()
+    pub fn held_out_configs(&self) -> &[DataConfig] {
+        &self.held_out
     }
 
     /// What is held out, each data set from its first sequence, in the order of its files.
@@ -81,11 +97,12 @@ impl RecipeData {
     /// # Errors
     /// When one cannot be opened.
     pub fn held_out(&self, takes: &Takes) -> Result<Vec<HeldOut>> {
-        let open = |(number, (source, config)): (usize, (&DataSource, DataConfig))| {
-            let opened = self.open_one(&config, takes, 0).map_err(|error| of_held_out(error, number))?;
-            Ok(HeldOut { name: source.name.clone(), data: Box::new(opened) })
+        let open = |(number, config): (usize, &DataConfig)| {
+            let opened = self.open_one(config, takes, 0).map_err(|error| of_held_out(error, number))?;
+            let name = config.sources.iter().map(|source| source.name.clone()).collect();
+            Ok(HeldOut { name, data: Box::new(opened) })
         };
-        self.table.held_out.iter().zip(self.held_out_configs()).enumerate().map(open).collect()
+        self.held_out.iter().enumerate().map(open).collect()
     }
 }
 
@@ -127,12 +144,12 @@ pub fn measured_data(bundle: &Bundle, files: &[PathBuf], tokenizer: Option<&str>
 
 impl Data for RecipeData {
     fn open(&self, takes: &Takes, seed: u64) -> Result<Opened> {
-        let train = Box::new(self.open_one(&self.train_config(), takes, seed)?);
+        let train = Box::new(self.open_one(&self.train, takes, seed)?);
         Ok(Opened { train, held_out: self.held_out(takes)? })
     }
 
     fn tokenizer(&self) -> Result<Option<Box<dyn Tokenizer>>> {
-        let config = self.train_config();
+        let config = &self.train;
         // Files of tokens do not say what made them, and a recipe that leaves the tokenizer out does not either.
         let is_unknown = config.sources.iter().any(SourceConfig::has_tokens) && config.tokenizer == BYTES;
         if is_unknown || config.has_examples()? {
@@ -142,20 +159,11 @@ impl Data for RecipeData {
     }
 }
 
-fn source(source: &DataSource) -> SourceConfig {
-    SourceConfig {
+fn source(source: &DataSource) -> Result<SourceConfig> {
+    Ok(SourceConfig {
         name: source.name.clone(),
         files: source.files.clone(),
-        format: source.format.map(|format| match format {
-            DataFormat::Text => Format::Text,
-            DataFormat::JsonLines => Format::Jsonl,
-            DataFormat::Npy => Format::Npy,
-            DataFormat::Megatron => Format::Megatron,
-            DataFormat::U16 => Format::U16,
-            DataFormat::U32 => Format::U32,
-            DataFormat::Parquet => Format::Parquet,
-            DataFormat::Examples => Format::Examples,
-        }),
+        format: source.format.as_deref().map(Format::named).transpose()?,
         column: source.column.clone(),
         documents: match source.documents {
             Documents::File => halite_data::Documents::File,
@@ -164,5 +172,5 @@ fn source(source: &DataSource) -> SourceConfig {
         },
         part: source.part.as_ref().map(|part| part.to_string()),
         weight: source.weight,
-    }
+    })
 }

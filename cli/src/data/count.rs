@@ -25,7 +25,7 @@ impl Count {
         let mut progress = Progress::new(context);
         let mut found = Vec::new();
         for (purpose, config) in opened.configs() {
-            let counted = halite_data::count(&config, Path::new("."), &mut |counted| progress.show(purpose, counted))?;
+            let counted = halite_data::count(config, Path::new("."), &mut |counted| progress.show(purpose, counted))?;
             found.extend(counted.into_iter().map(|counted| (purpose, counted)));
         }
         progress.finish();

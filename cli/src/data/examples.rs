@@ -12,10 +12,10 @@ use std::path::Path;
 /// How many examples the data of a bundle hold, and what its model takes of each, which all files have.
 pub(super) fn show(bundle: &Bundle, data: &RecipeData) -> Result<Output> {
     let inputs = Feed::of_batch(bundle)?.takes.inputs;
-    let held_out = data.held_out_configs().into_iter().map(|config| ("held out", config));
+    let held_out = data.held_out_configs().iter().map(|config| ("held out", config));
     let mut found: Vec<(&str, ExampleCount)> = Vec::new();
     for (purpose, config) in std::iter::once(("train", data.train_config())).chain(held_out) {
-        let counted = count_examples(&config, Path::new("."), &inputs)?;
+        let counted = count_examples(config, Path::new("."), &inputs)?;
         found.extend(counted.into_iter().map(|counted| (purpose, counted)));
     }
     let place =

@@ -23,10 +23,16 @@ pub(crate) struct Pack {
 
 impl Pack {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let config = self.input.open(context)?.data.train_config();
+        let opened = self.input.open(context)?;
         let mut progress = Progress::new(context);
         let mut observe = |counted: &_| progress.show("train", counted);
-        let written = halite_data::write_tokens(&config, Path::new("."), &Disk::default(), &self.output, &mut observe)?;
+        let written = halite_data::write_tokens(
+            opened.data.train_config(),
+            Path::new("."),
+            &Disk::default(),
+            &self.output,
+            &mut observe,
+        )?;
         progress.finish();
         Ok(count::output(&written.iter().map(|counted| ("train", counted)).collect::<Vec<_>>()))
     }

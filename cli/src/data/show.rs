@@ -46,7 +46,7 @@ impl Show {
             let base = Path::new(".");
             let mut observe = |counted: &_| progress.show(purpose, counted);
             let tokenizer = open_tokenizer(&config.tokenizer, base)?;
-            for statistics in halite_data::statistics(&config, base, opened.width, self.rows, &mut observe)? {
+            for statistics in halite_data::statistics(config, base, opened.width, self.rows, &mut observe)? {
                 let pieces = statistics.first.iter().map(|piece| text(tokenizer.as_ref(), piece));
                 let first = pieces.collect::<halite_support::Result<_>>()?;
                 found.push(Found { purpose, statistics, first });

@@ -1,7 +1,7 @@
 //! What is trained on.
 
-use crate::schema::{Field, Form, Kind};
-use crate::{table, words};
+use crate::schema::{Field, Form, Key, Keys, Kind};
+use crate::{Words, table, words};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -45,12 +45,12 @@ impl DataTable {
         Self { sources, ..defaults }
     }
 
-    /// Files of text, of each of which the last `held_out`, a share from 0 up to but not 1, is a data set that is held out; all else
-    /// has its default.
-    pub fn of_texts(files: &[String], held_out: f64) -> Self {
+    /// Files of a format, of each of which the last `held_out`, a share from 0 up to but not 1, is a data set that is held out; all
+    /// else has its default.
+    pub fn of_files(files: &[String], format: &str, held_out: f64) -> Self {
         let source = |part: Option<Part>| DataSource {
             files: files.to_vec(),
-            format: Some(DataFormat::Text),
+            format: Some(format.to_owned()),
             part,
             ..DataSource::of(String::new())
         };
@@ -60,6 +60,21 @@ impl DataTable {
         let kept = 1.0 - held_out;
         let part = |from, to| Some(Part(format!("{from}..{to}")));
         Self { held_out: vec![source(part(kept, 1.0))], ..Self::of(vec![source(part(0.0, kept))]) }
+    }
+
+    /// What the schema knows of it, given the formats that its sources may name.
+    pub(crate) fn kind(formats: Words) -> Kind {
+        let Words { words, meanings } = formats;
+        let of_source = DataSource::KEYS.iter().map(|key| match key.name {
+            "format" => Key { kind: Kind::Word(words), meanings, ..key.clone() },
+            _ => key.clone(),
+        });
+        let of_source: Keys = of_source.collect();
+        let own = Self::KEYS.iter().map(|key| match key.kind {
+            Kind::Tables(_) => Key { kind: Kind::Tables(of_source.clone()), ..key.clone() },
+            _ => key.clone(),
+        });
+        Kind::Table(own.collect())
     }
 }
 
@@ -81,8 +96,9 @@ table! {
         /// Paths and patterns such as `corpus/*.jsonl.zst`.
         pub files: Vec<String>,
         /// How the files are written. Left out, their names tell.
+        // Which formats there are, whoever reads data knows: `Extension::formats`.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub format: Option<DataFormat> = None,
+        pub format: Option<String> = None,
         /// Which member of a line of JSON, or column of a table, is the text.
         pub column: String = "text".to_owned(),
         /// How a text file is split into documents.
@@ -114,28 +130,6 @@ words! {
         Stop = "stop",
         /// They are left out, counted and reported.
         Skip = "skip",
-    }
-}
-
-words! {
-    /// How a file of documents is written.
-    pub enum DataFormat {
-        /// Plain text in UTF-8.
-        Text = "text",
-        /// An object of JSON on each line, or one array of objects.
-        JsonLines = "jsonl",
-        /// An array of tokens of NumPy.
-        Npy = "npy",
-        /// Tokens of Megatron: a `.bin` beside its `.idx`.
-        Megatron = "megatron",
-        /// Tokens of two bytes each, little-endian, alone or behind the header of llm.c: `train.bin` of nanoGPT.
-        U16 = "u16",
-        /// The same of four bytes.
-        U32 = "u32",
-        /// A table in Parquet.
-        Parquet = "parquet",
-        /// Examples in safetensors: a tensor for each input of the model, whose first dimension is that of the examples.
-        Examples = "safetensors",
     }
 }
 

@@ -1,10 +1,10 @@
 //! What recipes may name and this crate does not know.
 
 use crate::schema::{Key, Kind, Named, optional};
-use crate::{Optimizer, Recipe, Schedule};
+use crate::{DataTable, Optimizer, Recipe, Schedule};
 use halite_support::Diagnostics;
 
-/// The targets, update rules and shapes of schedules that a recipe may name, and the tables that they add to it.
+/// The targets, update rules, shapes of schedules and formats of data that a recipe may name, and the tables that they add to it.
 pub trait Extension {
     /// The names of the targets, in the order in which they are listed.
     fn targets(&self) -> Vec<&str>;
@@ -21,6 +21,20 @@ pub trait Extension {
     fn shapes(&self) -> Vec<&'static Section> {
         Vec::new()
     }
+
+    /// The formats that files of data may have.
+    fn formats(&self) -> Words {
+        Words::default()
+    }
+}
+
+/// Words that a key takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Words {
+    /// The words, in the order in which they are listed.
+    pub words: &'static [&'static str],
+    /// What each of them means, in their order.
+    pub meanings: &'static [&'static str],
 }
 
 /// A table of a target, or of several that share it; an update rule or a shape of schedules by name.
@@ -47,6 +61,7 @@ pub fn keys(extension: &dyn Extension, shape: Option<&str>) -> Vec<Key> {
     let sections = sections.map(|section| optional(section.name, Kind::Table(section.keys.into()), section.about));
     let own = Recipe::KEYS.iter().map(|key| match key.name {
         "optimizer" => Key { kind: Optimizer::kind(&rules), ..key.clone() },
+        "data" => Key { kind: DataTable::kind(extension.formats()), ..key.clone() },
         "schedule" => Key { kind: Schedule::kind(&shapes), ..key.clone() },
         _ => key.clone(),
     });

@@ -4,8 +4,8 @@
 //! - [`load`] reads its text: TOML in, a checked recipe out, every error a diagnostic at its place;
 //! - [`check`] holds a recipe to the rules on what goes together, wherever it comes from.
 //!
-//! What a target adds (its name, a table of its own with the rules of that table), which update rules there are and which
-//! shapes of schedules, is an [`Extension`]; this crate knows no target by name.
+//! What a target adds (its name, a table of its own with the rules of that table), which update rules there are, which
+//! shapes of schedules and which formats of data, is an [`Extension`]; this crate knows no target by name.
 
 mod accumulate;
 mod checkpoint;
@@ -38,8 +38,8 @@ mod visible;
 pub use accumulate::{Accumulate, Form};
 pub use checkpoint::CheckpointOptions;
 pub use config::ConfigValue;
-pub use data::{DataFormat, DataSource, DataTable, Documents, OnError, Pack, Part};
-pub use extension::{Extension, Section, keys};
+pub use data::{DataSource, DataTable, Documents, OnError, Pack, Part};
+pub use extension::{Extension, Section, Words, keys};
 #[doc(hidden)]
 pub use halite_support::doc;
 pub use loss_scale::{DynamicLossScale, LossScale};

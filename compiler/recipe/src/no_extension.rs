@@ -2,7 +2,7 @@
 
 use crate::{Extension, Section};
 
-/// No target but the default one, no table, no update rule and no shape.
+/// No target but the default one, no table, no update rule, no shape and no format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoExtension;
 

@@ -46,7 +46,7 @@ pub fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension) -> Dia
     overrides::check(&recipe.precision, places, &mut errors);
     rounding::check(&recipe.precision, places, &mut errors);
     calls::check(recipe, places, &mut errors);
-    data::check(recipe, places, &mut errors);
+    data::check(recipe, places, extension, &mut errors);
     errors.extend(all(extension.sections()));
     errors
 }

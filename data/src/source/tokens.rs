@@ -1,8 +1,7 @@
 //! Files of token ids.
 
 use super::fault::{Fault, Reason};
-use super::megatron::Index;
-use super::{BLOCK, Block, Blocks, Content, Found, Place, Shard, not_ours};
+use super::{BLOCK, Block, Blocks, Content, Found, Place, Request, Shard, not_ours};
 use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
@@ -45,24 +44,44 @@ pub(crate) enum Ends {
     /// After this id; without one, where the file does.
     After(Option<i32>),
     /// Where an index says.
-    At(Arc<Index>),
+    At(Arc<dyn Index>),
+}
+
+/// What says where documents end.
+pub(crate) trait Index: Send + Sync {
+    /// Where the document ends that holds an id.
+    fn end_after(&self, at: u64) -> Result<u64>;
+}
+
+/// Where the ids of a file are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Extent {
+    pub(crate) ids: Ids,
+    /// Where the first id is, in bytes.
+    pub(crate) offset: u64,
+    /// How many ids the file says it has.
+    pub(crate) count: u64,
 }
 
 /// A file of token ids, or the part of one that is used.
 #[derive(Clone)]
 pub(crate) struct TokenShard {
-    pub(crate) path: PathBuf,
-    pub(crate) file: Readable,
-    pub(crate) ids: Ids,
-    /// Where the first id is, in bytes.
-    pub(crate) offset: u64,
-    /// Ids that the file says it has.
-    pub(crate) stated: u64,
+    path: PathBuf,
+    file: Readable,
+    extent: Extent,
     /// Ids that are used.
-    pub(crate) range: Range<u64>,
-    pub(crate) ends: Ends,
+    range: Range<u64>,
+    ends: Ends,
     /// How many ids the tokenizer knows.
-    pub(crate) vocabulary: u64,
+    vocabulary: u64,
+}
+
+impl TokenShard {
+    /// The part that is asked for, of a file with these ids.
+    pub(crate) fn new(request: &Request<'_>, file: Readable, extent: Extent, ends: Ends) -> Self {
+        let (path, range) = (request.origin.path.clone(), request.part.of(extent.count));
+        Self { path, file, extent, range, ends, vocabulary: request.encoder.vocabulary() }
+    }
 }
 
 impl Shard for TokenShard {
@@ -76,7 +95,7 @@ impl Shard for TokenShard {
 
     fn open(&self) -> Result<Box<dyn Blocks>> {
         let length = self.file.size().map_err(|error| cannot("read", &self.path, &error))?;
-        let there = length.saturating_sub(self.offset) / self.ids.bytes() as u64;
+        let there = length.saturating_sub(self.extent.offset) / self.extent.ids.bytes() as u64;
         let (at, shard) = (self.range.start, self.clone());
         Ok(Box::new(TokenBlocks { shard, there, at, buffer: Vec::new(), start: 0, within: false }))
     }
@@ -104,13 +123,14 @@ impl TokenBlocks {
         }
         self.buffer.drain(..self.start);
         self.start = 0;
-        let (first, bytes) = (self.at + held, self.shard.ids.bytes());
+        let Extent { ids, offset, .. } = self.shard.extent;
+        let (first, bytes) = (self.at + held, ids.bytes());
         let mut read = vec![0; left.min(BLOCK as u64) as usize * bytes];
-        let place = self.shard.offset + first * bytes as u64;
+        let place = offset + first * bytes as u64;
         let fault = |error: std::io::Error| cannot("read", &self.shard.path, &error);
         self.shard.file.read_exact_at(&mut read, place).map_err(fault)?;
         for (at, id) in (first..).zip(read.chunks_exact(bytes)) {
-            let id = self.shard.ids.id(id);
+            let id = ids.id(id);
             if !(0..self.shard.vocabulary.min(1 << 31) as i64).contains(&id) {
                 return Err(unknown(&self.shard, id, at));
             }
@@ -141,7 +161,7 @@ impl Blocks for TokenBlocks {
         self.fill()?;
         let (count, last) = self.document()?;
         if self.at + count as u64 >= self.there && !last {
-            let detail = format!("the file ends after {} tokens, expected {}", self.there, self.shard.stated);
+            let detail = format!("the file ends after {} tokens, expected {}", self.there, self.shard.extent.count);
             let fault = Fault { reason: Reason::Damaged, at: self.there, detail };
             (self.at, self.within) = (self.shard.range.end, false);
             return Ok(Found::Fault(fault));

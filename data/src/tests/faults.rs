@@ -133,7 +133,7 @@ fn data(case: &Case, base: &Path, on_error: OnError) -> DataConfig {
     let rest = SourceConfig { documents: Documents::Line, ..source.clone() };
     std::fs::write(base.join("rest.txt"), "three").unwrap();
     let files = vec![case.name.to_owned(), "rest.txt".to_owned()];
-    let format = (!case.name.contains(".json")).then_some(crate::Format::Text);
+    let format = (!case.name.contains(".json")).then_some(crate::TEXT);
     let source = SourceConfig { files, format, ..if case.left.is_empty() { source } else { rest } };
     let source = if format.is_none() { SourceConfig { files: vec![case.name.into()], ..source } } else { source };
     DataConfig { on_error, shuffle: false, pack: Packing::BestFit, ..config(vec![source]) }
@@ -281,7 +281,7 @@ fn a_file_that_changes_while_it_is_read_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, content).unwrap();
-        let format = name.ends_with(".u16").then_some(crate::Format::U16);
+        let format = name.ends_with(".u16").then_some(crate::formats::u16::FORMAT);
         let config = DataConfig { shuffle: false, ..config(vec![SourceConfig { format, ..source("a", name) }]) };
         let mut data = open(&config, folder.path(), 8, 0).unwrap();
         data.next(1).unwrap();

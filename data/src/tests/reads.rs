@@ -1,7 +1,7 @@
 //! Reads that fail: each, of every kind of file, once.
 
 use super::corpus::{config, source};
-use crate::config::{DataConfig, Documents, Format, OnError, SourceConfig};
+use crate::config::{DataConfig, Documents, OnError, SourceConfig};
 use crate::dataset::{Dataset, Rows};
 use crate::files::Root;
 use crate::open::open_on;
@@ -49,7 +49,7 @@ fn files(folder: &Path) -> Vec<&'static str> {
 fn data(name: &str, on_error: OnError) -> DataConfig {
     let is_whole = [".gz", ".zst", ".json"].iter().any(|end| name.ends_with(end));
     let part = (!is_whole).then(|| "0.1..0.9".to_owned());
-    let format = (name == "i.bin").then_some(Format::U16);
+    let format = (name == "i.bin").then_some(crate::formats::u16::FORMAT);
     let source = SourceConfig { documents: Documents::Line, part, format, ..source("a", name) };
     DataConfig { on_error, buffer: Some(64), eos: Some("none".to_owned()), ..config(vec![source]) }
 }

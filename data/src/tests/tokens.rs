@@ -1,9 +1,9 @@
 //! Files of token ids.
 
 use super::corpus::{config, cut, pieces, source};
-use crate::config::{DataConfig, Documents, Format, OnError, Packing, SourceConfig};
+use crate::config::{DataConfig, Documents, OnError, Packing, SourceConfig};
 use crate::dataset::Dataset;
-use crate::{count, open, statistics, write_tokens};
+use crate::{count, formats, open, statistics, write_tokens};
 use halite_disk::{Disk, Fate, Operation};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -71,17 +71,18 @@ fn ids_alone_are_read_with_the_width_that_is_stated() {
         read(&config, folder.path(), 6)
     };
     let expected = read(&tokens("uint16.npy", Some("0")), &fixtures(), 6).unwrap();
+    let (two_bytes, four_bytes) = (formats::u16::FORMAT, formats::u32::FORMAT);
     for (name, format) in
-        [("nano.bin", Format::U16), ("four.bin", Format::U32), ("llm.bin", Format::U16), ("llm3.bin", Format::U32)]
+        [("nano.bin", two_bytes), ("four.bin", four_bytes), ("llm.bin", two_bytes), ("llm3.bin", four_bytes)]
     {
         assert_eq!(of(name, format).unwrap(), expected, "{name}");
     }
     for (name, format, message) in [
-        ("llm.bin", Format::U32, "llm.bin` is of llm.c with ids of 2 bytes, the recipe states 4"),
-        ("llm3.bin", Format::U16, "llm3.bin` is of llm.c with ids of 4 bytes, the recipe states 2"),
-        ("odd.bin", Format::U16, "odd.bin` has 61 bytes, which are no whole ids of 2 bytes"),
-        ("short.bin", Format::U16, "short.bin, token 30: the file ends after 30 tokens, expected 31"),
-        ("nano.bin", Format::U32, "nano.bin, token 0: the id 393221, the tokenizer knows 256"),
+        ("llm.bin", four_bytes, "llm.bin` is of llm.c with ids of 2 bytes, the recipe states 4"),
+        ("llm3.bin", two_bytes, "llm3.bin` is of llm.c with ids of 4 bytes, the recipe states 2"),
+        ("odd.bin", two_bytes, "odd.bin` has 61 bytes, which are no whole ids of 2 bytes"),
+        ("short.bin", two_bytes, "short.bin, token 30: the file ends after 30 tokens, expected 31"),
+        ("nano.bin", four_bytes, "nano.bin, token 0: the id 393221, the tokenizer knows 256"),
     ] {
         let error = of(name, format).unwrap_err();
         assert!(error.message().ends_with(message), "{error}");

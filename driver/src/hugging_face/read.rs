@@ -1,10 +1,10 @@
 //! Reading a `config.json` by the tables.
 
 use super::json::{Entry, Object};
-use super::keys::{Default, Fixed, Key, Meaning, SHARED, Scaling};
-use super::range::Range;
-use super::rope::{DEFAULT, TYPES};
-use super::{FAMILIES, Family, Imported, Positions, Settings};
+use super::{Imported, Positions, Settings, TYPES, config_value, range};
+use halite_models::families::keys::{Fixed, Key, Meaning, Range, SHARED, Scaling, Unstated, ignored};
+use halite_models::families::rope::DEFAULT;
+use halite_models::families::{FAMILIES, Family, NoEffect};
 use halite_recipe::ConfigValue;
 use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
@@ -22,8 +22,28 @@ pub(super) fn import(file: FileId, text: &str) -> Result<Imported, Diagnostics> 
     if !reader.mistakes.is_empty() {
         return Err(reader.mistakes);
     }
-    let model = (family.model)(&mut reader.settings);
+    let model = model(family, &mut reader.settings)?;
     Ok(Imported { model, settings: reader.settings, positions: reader.positions })
+}
+
+/// The model of a family that computes what settings say, which then lose those that it does without.
+fn model(family: &Family, settings: &mut Settings) -> Result<&'static str, Diagnostic> {
+    let stated = |key: &str| settings.get(key).map(|(value, _)| value.clone());
+    let whole = |key: &str| if let Some(ConfigValue::Int(value)) = stated(key) { Some(value) } else { None };
+    let is_quotient = |key: &str, of: &str, by: &str| {
+        let product = whole(key).zip(whole(by)).and_then(|(quotient, by)| quotient.checked_mul(by));
+        product.is_some() && product == whole(of)
+    };
+    let changes_nothing = |(key, no_effect): &(&str, NoEffect)| match *no_effect {
+        NoEffect::Always => true,
+        NoEffect::At(fixed) => stated(key) == Some(config_value(fixed)),
+        NoEffect::AtQuotient(of, by) => stated(key).is_none() || is_quotient(key, of, by),
+    };
+    let model = family.models.iter().find(|model| model.without.iter().all(changes_nothing));
+    let model =
+        model.ok_or_else(|| Diagnostic::bug(format!("no model of `{}` has all settings", family.model_type)))?;
+    settings.retain(|key, _| model.without.iter().all(|(own, _)| own != key));
+    Ok(model.name)
 }
 
 fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnostic> {
@@ -40,32 +60,18 @@ fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnost
         let error = format!("there is no built-in model for `model_type` {}", entry.value);
         let error = Diagnostic::error(codes::HUGGING_FACE, error).at(entry.span, "no built-in family");
         // Programs write the name, so that it is hardly a misspelled one of ours.
-        match RELATIVES.iter().find(|(relative, ..)| *relative == name) {
-            Some((_, built_in, differs)) => error
+        let relative = |family: &&Family| {
+            let (_, differs) = family.relatives.iter().find(|(relative, _)| *relative == name)?;
+            Some((family.model_type, *differs))
+        };
+        match FAMILIES.iter().find_map(relative) {
+            Some((built_in, differs)) => error
                 .note(format!("it is like `{built_in}`, but {differs}"))
                 .help(format!("write the model as a `.hal` file: `models/{built_in}.hal` is a start")),
             None => error.help(format!("write the model as a `.hal` file; built in are {}", list(&known))),
         }
     })
 }
-
-/// Families that are not built in, each with the built-in one that is nearest and what sets them apart.
-const RELATIVES: [(&str, &str, &str); 14] = [
-    ("mixtral", "mistral", "routes each token to two of several experts"),
-    ("qwen2_moe", "qwen2", "routes tokens to experts"),
-    ("qwen3", "qwen2", "norms queries and keys and has no bias there"),
-    ("qwen3_moe", "qwen2", "routes tokens to experts, norms queries and keys and has no bias there"),
-    ("phi3", "llama", "stores the projections of attention as one matrix, and those of the gate as another"),
-    ("gemma", "llama", "scales embeddings, gates with GELU and adds 1 to the weights of norms"),
-    ("gemma2", "llama", "scales embeddings, gates with GELU, norms also behind sublayers and caps scores and logits"),
-    ("olmo2", "llama", "norms behind sublayers, and queries and keys"),
-    ("gpt_neox", "gpt2", "has rotary positions, and attention and feed-forward read one residual"),
-    ("gpt_neo", "gpt2", "has layers that see a window only"),
-    ("opt", "gpt2", "has ReLU, and positions that start at 2"),
-    ("roberta", "bert", "counts positions from behind that of padding, and names its parameters otherwise"),
-    ("distilbert", "bert", "has no types of tokens, and names its parameters otherwise"),
-    ("albert", "bert", "has one block for all layers, and embeddings of a width of their own"),
-];
 
 /// What the names of Transformers' classes of models begin with. The others are of configurations, tokenizers and such.
 const MODEL_CLASS: &str = "AutoModel";
@@ -138,25 +144,25 @@ impl Reader {
     }
 
     /// What a key that is not stated stands for.
-    fn default(&mut self, key: &Key, default: Default, object: &Object<'_>, what: impl FnOnce() -> (String, Span)) {
+    fn default(&mut self, key: &Key, default: Unstated, object: &Object<'_>, what: impl FnOnce() -> (String, Span)) {
         if matches!(key.meaning, Meaning::Sets(config, _) if self.settings.contains_key(config)) {
             return;
         }
         match (default, key.meaning) {
-            (Default::Refused, _) => {
+            (Unstated::Refused, _) => {
                 let (message, span) = what();
                 self.error(message, span, "a value is needed", format!("state `{}`", key.name));
             }
-            (Default::Value(value), Meaning::Sets(config, _)) => {
-                _ = self.settings.insert(config, (value.into(), None));
+            (Unstated::Value(value), Meaning::Sets(config, _)) => {
+                _ = self.settings.insert(config, (config_value(value), None));
             }
-            (Default::Value(Fixed::Int(count)), Meaning::Positions) => {
+            (Unstated::Value(Fixed::Int(count)), Meaning::Positions) => {
                 self.positions = Some(Positions { count, span: what().1, is_stated: false });
             }
             // A mistake in the other key is reported there.
-            (Default::Key(other), Meaning::Sets(config, range)) => {
+            (Unstated::Key(other), Meaning::Sets(config, range)) => {
                 if let Some(Ok(entry)) = object.get(other)
-                    && let Some(value) = range.read(&entry.value)
+                    && let Some(value) = range::read(range, &entry.value)
                 {
                     self.set(key.name, config, value, entry.span);
                 }
@@ -188,11 +194,11 @@ impl Reader {
                 let message = format!("`{name}` is {value}, expected an object");
                 self.error(message, span, "not an object", "give the object that Transformers writes".into());
             }
-            Meaning::Sets(config, range) => match range.read(value) {
+            Meaning::Sets(config, range) => match range::read(range, value) {
                 Some(value) => self.set(name, config, value, span),
                 None => self.out_of_range(name, value, range, span),
             },
-            Meaning::Positions => match Range::Count.read(value) {
+            Meaning::Positions => match range::read(Range::Count, value) {
                 Some(ConfigValue::Int(count)) => self.positions = Some(Positions { count, span, is_stated: true }),
                 _ => self.out_of_range(name, value, Range::Count, span),
             },
@@ -207,7 +213,7 @@ impl Reader {
     }
 
     fn out_of_range(&mut self, name: &str, value: &Value, range: Range, span: Span) {
-        let message = format!("`{name}` is {value}, expected {}", range.describe());
+        let message = format!("`{name}` is {value}, expected {}", range::describe(range));
         let help = match range {
             Range::Word(_) => self.own_model(),
             _ => format!("choose another value for `{name}`"),
@@ -257,11 +263,11 @@ impl Reader {
             let error = error.at(table.span(), "one table").also(first, "the other one");
             return self.mistakes.push(error.help("remove one of them"));
         }
-        let types = TYPES.map(super::keys::ignored);
+        let types = TYPES.map(ignored);
         let keys: Vec<Key> = form.keys.iter().chain(&types).copied().collect();
         self.object(table, &keys, file);
         for &(config, value) in form.fixed {
-            self.settings.insert(config, (value.into(), Some(table.span())));
+            self.settings.insert(config, (config_value(value), Some(table.span())));
         }
     }
 
@@ -271,7 +277,7 @@ impl Reader {
             let Meaning::Rope(forms) = key.meaning else { continue };
             let default = forms.iter().find(|form| form.rope_type == DEFAULT);
             for &(config, value) in default.map_or(&[][..], |form| form.fixed) {
-                self.settings.entry(config).or_insert_with(|| (value.into(), None));
+                self.settings.entry(config).or_insert_with(|| (config_value(value), None));
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Writing a `config.json` by the tables.
 
-use super::Family;
-use super::keys::{Default, Fixed, Key, Meaning, ROPE_SCALING, ROPE_THETA, Scaling};
-use super::range::Range;
-use super::rope::{DEFAULT, TYPES};
+use super::{TYPES, config_value, range};
 use halite_bundle::Manifest;
+use halite_models::families::Family;
+use halite_models::families::keys::{Fixed, Key, Meaning, ROPE_SCALING, ROPE_THETA, Range, Scaling, Unstated};
+use halite_models::families::rope::DEFAULT;
 use halite_recipe::ConfigValue;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ fn stated(key: &Key, family: &Family, config: &Config) -> Option<Value> {
         Meaning::Sets(own, range) => {
             let value = config.get(own)?;
             // What only `null` stands for, such as a window of 0.
-            let is_null = matches!(key.null, Default::Value(null) if ConfigValue::from(null) == *value);
+            let is_null = matches!(key.null, Unstated::Value(null) if config_value(null) == *value);
             Some(if is_null && !takes(range, value) { Value::Null } else { json(value) })
         }
         Meaning::Only([first, ..]) => serde_json::from_str(first).ok(),
@@ -42,7 +42,7 @@ fn stated(key: &Key, family: &Family, config: &Config) -> Option<Value> {
 
 /// Whether a value is in the range of a key.
 fn takes(range: Range, value: &ConfigValue) -> bool {
-    range.read(&json(value)).is_some()
+    range::read(range, &json(value)).is_some()
 }
 
 /// The table of scaled rotary positions, in the first of the forms of which all settings hold; `None` where positions are not scaled.
@@ -64,7 +64,7 @@ fn scaling(forms: &[Scaling], config: &Config) -> Option<Value> {
 
 /// Whether a setting has a value, or is one that the model does without.
 fn is_at(config: &Config, own: &str, value: Fixed) -> bool {
-    config.get(own).is_none_or(|stated| *stated == ConfigValue::from(value))
+    config.get(own).is_none_or(|stated| *stated == config_value(value))
 }
 
 /// A value as its key takes it: a number of things is written without a point.

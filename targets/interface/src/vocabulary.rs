@@ -3,10 +3,10 @@
 use crate::Targets;
 use halite_bundle::{Manifest, ManifestRules};
 use halite_optim::{ScheduleShapes, UpdateRules};
-use halite_recipe::{Extension, Places, Section};
+use halite_recipe::{Extension, Places, Section, Words};
 use halite_support::Result;
 
-/// What the recipes of a session may name: targets, update rules and shapes of schedules.
+/// What the recipes of a session may name: targets, update rules, shapes of schedules and formats of data.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     /// Known targets.
@@ -15,12 +15,15 @@ pub struct Vocabulary {
     pub rules: UpdateRules,
     /// Known shapes of schedules.
     pub shapes: ScheduleShapes,
+    /// Known formats of data.
+    pub formats: Words,
 }
 
 impl Vocabulary {
-    /// These targets, with the update rules and shapes that Halite comes with.
+    /// These targets, with the update rules and shapes that Halite comes with. It knows no formats of data, which are no business of
+    /// compiling.
     pub fn builtin(targets: Targets) -> Self {
-        Self { targets, rules: UpdateRules::builtin(), shapes: ScheduleShapes::builtin() }
+        Self { targets, rules: UpdateRules::builtin(), shapes: ScheduleShapes::builtin(), formats: Words::default() }
     }
 }
 
@@ -39,6 +42,10 @@ impl Extension for Vocabulary {
 
     fn shapes(&self) -> Vec<&'static Section> {
         self.shapes.sections()
+    }
+
+    fn formats(&self) -> Words {
+        self.formats
     }
 }
 

@@ -13,6 +13,7 @@ mod neuron_document;
 mod opcodes;
 mod ops;
 mod precision_document;
+mod rows;
 
 use std::path::{Path, PathBuf};
 

@@ -1,14 +1,28 @@
 //! What goes together in the data of a recipe.
 
-use crate::{DataSource, Places, Recipe};
+use crate::{DataSource, Extension, Places, Recipe};
+use halite_support::nearest::{list, suggestion};
 use halite_support::{Diagnostic, Diagnostics, codes};
 
-pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics) {
+pub(super) fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension, mistakes: &mut Diagnostics) {
     let Some(data) = &recipe.data else { return };
+    let formats = extension.formats().words;
     for (key, sources) in [("data.sources", &data.sources), ("data.held_out", &data.held_out)] {
         let wrong = wrong(sources).into_iter().chain((key == "data.sources" && sources.is_empty()).then(nothing));
         mistakes.extend(wrong.map(|error| error.key(key).or_at(places.nearest(key), "stated here")));
+        mistakes.extend(sources.iter().enumerate().filter_map(|(number, source)| {
+            let key = format!("{key}.{number}.format");
+            let error = unknown(&key, source.format.as_deref()?, formats)?;
+            Some(error.or_at(places.nearest(&key), "unknown").key(key))
+        }));
     }
+}
+
+/// A format that nobody knows. A text has none: its schema was checked.
+fn unknown(key: &str, format: &str, formats: &[&str]) -> Option<Diagnostic> {
+    let message = || format!("`{key}` is `{format}`, expected one of {}", list(formats));
+    let error = || Diagnostic::error(codes::RECIPE_RANGE, message()).help(suggestion(format, formats));
+    (!formats.contains(&format)).then(error)
 }
 
 fn nothing() -> Diagnostic {

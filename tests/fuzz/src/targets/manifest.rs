@@ -10,7 +10,6 @@ use halite::source::ModelInput;
 use halite_bundle::{Bundle, MANIFEST, ModuleRole};
 use halite_recipe::{ModelChoice, Optimizer, PrecisionName, Recipe};
 use halite_support::SourceMap;
-use halite_target::Vocabulary;
 use std::path::Path;
 
 pub(crate) const TARGET: target::Target = target::Target {
@@ -67,7 +66,7 @@ fn bundle(index: usize, recipe: Recipe, roles: Vec<ModuleRole>) -> Bundle {
 
 fn run(input: &[u8], folder: &Path) -> Verdict {
     put(&folder.join(MANIFEST), input);
-    let (vocabulary, sources) = (Vocabulary::builtin(halite_targets::builtin()), SourceMap::new());
+    let (vocabulary, sources) = (Session::new().vocabulary, SourceMap::new());
     let bundle = match Bundle::read(folder, &vocabulary) {
         Err(error) => return refused(&[error], &sources),
         Ok(bundle) => bundle,

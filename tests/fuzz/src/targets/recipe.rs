@@ -3,10 +3,10 @@
 use crate::judge::{Verdict, refused, said};
 use crate::repository;
 use crate::target::{TEXT, Target};
+use halite::Session;
 use halite_neuron::settings::{Profile, Surroundings, warnings};
 use halite_recipe::Recipe;
 use halite_support::SourceMap;
-use halite_target::Vocabulary;
 
 pub(crate) const TARGET: Target = Target { name: "recipe", share: 80, seeds, prepare: |_| Box::new(run), ..TEXT };
 
@@ -24,7 +24,7 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fn run(input: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(input) else { return Ok(false) };
-    let (vocabulary, mut sources) = (Vocabulary::builtin(halite_targets::builtin()), SourceMap::new());
+    let (vocabulary, mut sources) = (Session::new().vocabulary, SourceMap::new());
     let overrides: Vec<String> =
         text.lines().filter_map(|line| line.strip_prefix(OVERRIDE)).map(str::to_owned).collect();
     let file = sources.add("r.toml", text);

@@ -40,6 +40,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "lang",
             "models",
             "bundle",
+            "data",
             "analysis",
             "optim",
             "passes",

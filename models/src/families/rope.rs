@@ -1,14 +1,10 @@
 //! The table `rope_scaling` of older files, `rope_parameters` of newer ones: rotary positions for long sequences.
 
-use super::keys::Default::Model;
-use super::keys::Fixed;
-use super::keys::{Key, Scaling, count, ignored, positive};
-
-/// The name of the form, by which older files know it too.
-pub(super) const TYPES: [&str; 2] = ["rope_type", "type"];
+use super::keys::Unstated::Model;
+use super::keys::{Fixed, Key, Scaling, count, ignored, positive};
 
 /// The form of a file that states none.
-pub(super) const DEFAULT: &str = "default";
+pub const DEFAULT: &str = "default";
 
 /// The base of the frequencies, which newer files state here.
 const THETA: Key = positive("rope_theta", "rope_theta").absent(Model);

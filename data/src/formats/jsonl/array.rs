@@ -1,8 +1,10 @@
 //! A file of JSON that is one array of objects, whose texts stand under a key. It is read element by element.
 
-use super::jsonl::document;
-use super::{Blocks, Coding, Fault, Found, Input, LONGEST, Place, Reason, Shard, locate};
+use super::document;
 use crate::files::Origin;
+use crate::source::{
+    BYTE_ORDER_MARK, Blocks, Coding, Fault, Found, Input, LONGEST, Place, Reason, Shard, is_damage, locate,
+};
 use halite_support::files::cannot;
 use halite_support::{Result, units};
 use std::io::Read;
@@ -15,22 +17,22 @@ const READ: usize = 1 << 18;
 const FEW: usize = 64;
 
 /// A file that is one array.
-pub(crate) struct ArrayShard {
-    pub(crate) origin: Origin,
-    pub(crate) coding: Coding,
+pub(super) struct ArrayShard {
+    pub(super) origin: Origin,
+    pub(super) coding: Coding,
     /// The key that the text of an element stands under.
-    pub(crate) column: String,
+    pub(super) column: String,
 }
 
 /// Whether the first thing in a file is the begin of an array.
-pub(crate) fn is_array(origin: &Origin, coding: Coding) -> Result<bool> {
+pub(super) fn is_array(origin: &Origin, coding: Coding) -> Result<bool> {
     let (mut text, mut start) = (coding.open(origin, 0)?, Vec::new());
     // Most files begin with what means something: the rest of what may be blank is read of the others alone.
     for most in [FEW, READ] {
         match text.by_ref().take((most - start.len()) as u64).read_to_end(&mut start) {
             Ok(_) => {}
             // What is damaged is told of where it is read.
-            Err(error) if coding.is_decoded() && super::is_damage(error.kind()) => return Ok(false),
+            Err(error) if coding.is_decoded() && is_damage(error.kind()) => return Ok(false),
             Err(error) => return Err(cannot("read", &origin.path, &error)),
         }
         if let Some(first) = start.get(begin(&start)) {
@@ -42,7 +44,7 @@ pub(crate) fn is_array(origin: &Origin, coding: Coding) -> Result<bool> {
 
 /// Bytes before the first that means something.
 fn begin(text: &[u8]) -> usize {
-    let mark = if text.starts_with(super::BYTE_ORDER_MARK) { super::BYTE_ORDER_MARK.len() } else { 0 };
+    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     mark + blank(&text[mark..])
 }
 

@@ -1,28 +1,27 @@
 //! What a key of `config.json` can be to Halite, and the keys that all families share.
 
-use super::range::Range;
-use halite_recipe::ConfigValue;
-
 /// The key of the base of the frequencies of rotary positions.
-pub(super) const ROPE_THETA: &str = "rope_theta";
+pub const ROPE_THETA: &str = "rope_theta";
 
 /// The key of the table of scaled rotary positions of older files, which newer versions of Transformers read too.
-pub(super) const ROPE_SCALING: &str = "rope_scaling";
+pub const ROPE_SCALING: &str = "rope_scaling";
 
 /// A key and what it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Key {
-    pub(super) name: &'static str,
-    pub(super) meaning: Meaning,
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub meaning: Meaning,
     /// What Transformers takes where the file leaves the key out.
-    pub(super) absent: Default,
+    pub absent: Unstated,
     /// What `null` stands for.
-    pub(super) null: Default,
+    pub null: Unstated,
 }
 
 /// What a key is to Halite.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Meaning {
+pub enum Meaning {
     /// The value of this key of the model's configuration, in this range.
     Sets(&'static str, Range),
     /// Something that the model has one way only: one of these values, as JSON.
@@ -39,35 +38,46 @@ pub(super) enum Meaning {
 
 /// One form of the table of rotary positions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scaling {
-    pub(super) rope_type: &'static str,
+pub struct Scaling {
+    /// What files call it.
+    pub rope_type: &'static str,
     /// Its other keys.
-    pub(super) keys: &'static [Key],
+    pub keys: &'static [Key],
     /// Settings of the model that belong to it.
-    pub(super) fixed: &'static [(&'static str, Fixed)],
+    pub fixed: &'static [(&'static str, Fixed)],
 }
 
 /// A value of the configuration that stands in these tables.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Fixed {
+pub enum Fixed {
+    /// Whether something is so.
     Bool(bool),
+    /// A whole number.
     Int(i64),
+    /// A number.
     Real(f64),
 }
 
-impl From<Fixed> for ConfigValue {
-    fn from(value: Fixed) -> Self {
-        match value {
-            Fixed::Bool(value) => Self::Bool(value),
-            Fixed::Int(value) => Self::Int(value),
-            Fixed::Real(value) => Self::Real(value),
-        }
-    }
+/// The values that a setting can have.
+#[derive(Clone, Copy, Debug)]
+pub enum Range {
+    /// Whole numbers from 1.
+    Count,
+    /// Numbers greater than 0.
+    Positive,
+    /// Numbers from 0.
+    NotNegative,
+    /// Numbers from 0 and below 1.
+    Rate,
+    /// `true` and `false`.
+    Flag,
+    /// These words, which the model takes too.
+    Word(&'static [&'static str]),
 }
 
 /// A value that is not stated.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Default {
+pub enum Unstated {
     /// There is none: the file must state one.
     Refused,
     /// What the definition of the model takes.
@@ -80,23 +90,23 @@ pub(super) enum Default {
 
 impl Key {
     const fn new(name: &'static str, meaning: Meaning) -> Self {
-        Self { name, meaning, absent: Default::Model, null: Default::Model }
+        Self { name, meaning, absent: Unstated::Model, null: Unstated::Model }
     }
 
     /// The same with a value for a file that leaves it out.
-    pub(super) const fn absent(self, absent: Default) -> Self {
+    pub(super) const fn absent(self, absent: Unstated) -> Self {
         Self { absent, ..self }
     }
 
     /// The same with a value for `null`.
-    pub(super) const fn null(self, null: Default) -> Self {
+    pub(super) const fn null(self, null: Unstated) -> Self {
         Self { null, ..self }
     }
 }
 
 /// A key that sets a key of the model's configuration and must be stated.
 const fn sets(name: &'static str, config: &'static str, range: Range) -> Key {
-    Key::new(name, Meaning::Sets(config, range)).absent(Default::Refused).null(Default::Refused)
+    Key::new(name, Meaning::Sets(config, range)).absent(Unstated::Refused).null(Unstated::Refused)
 }
 
 /// One whose values are whole numbers from 1.
@@ -126,17 +136,17 @@ pub(super) const fn flag(name: &'static str, config: &'static str) -> Key {
 
 /// A key that must have one of some values, as JSON. Transformers takes the first where the file leaves it out.
 pub(super) const fn only(name: &'static str, values: &'static [&'static str]) -> Key {
-    Key::new(name, Meaning::Only(values)).null(Default::Refused)
+    Key::new(name, Meaning::Only(values)).null(Unstated::Refused)
 }
 
 /// The class of the model, in one of these lists as JSON. The family says it too.
 pub(super) const fn class(values: &'static [&'static str]) -> Key {
-    only("architectures", values).null(Default::Model)
+    only("architectures", values).null(Unstated::Model)
 }
 
 /// A rate of dropout, which Transformers takes to be `absent` where the file leaves it out.
 pub(super) const fn dropout(name: &'static str, config: &'static str, absent: f64) -> Key {
-    sets(name, config, Range::Rate).absent(Default::Value(Fixed::Real(absent)))
+    sets(name, config, Range::Rate).absent(Unstated::Value(Fixed::Real(absent)))
 }
 
 /// Rotary positions in one of some forms.
@@ -146,17 +156,17 @@ pub(super) const fn rope(name: &'static str, forms: &'static [Scaling]) -> Key {
 
 /// How many positions the checkpoint is made for, which Transformers takes to be `absent` where the file leaves it out.
 pub(super) const fn positions(name: &'static str, absent: i64) -> Key {
-    Key::new(name, Meaning::Positions).absent(Default::Value(Fixed::Int(absent)))
+    Key::new(name, Meaning::Positions).absent(Unstated::Value(Fixed::Int(absent)))
 }
 
 /// A key that changes nothing.
-pub(super) const fn ignored(name: &'static str) -> Key {
+pub const fn ignored(name: &'static str) -> Key {
     Key::new(name, Meaning::Ignored)
 }
 
 /// The keys of every family: where a checkpoint comes from, how text becomes tokens, how text is generated, what a program
 /// returns beside logits.
-pub(super) static SHARED: &[Key] = &[
+pub static SHARED: &[Key] = &[
     ignored("model_type"),
     ignored("_name_or_path"),
     ignored("transformers_version"),

@@ -1,6 +1,8 @@
-//! A file of examples: the safetensors format, of which only the rows are read that are asked for.
+//! Files of examples: the safetensors format, of which only the rows are read that are asked for.
 
+use super::{Format, Holds};
 use crate::dataset::Input;
+use crate::examples::ExampleFile;
 use crate::files::Origin;
 use halite_disk::Readable;
 use halite_support::files::cannot;
@@ -8,16 +10,23 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 
+pub(crate) const FORMAT: Format = Format {
+    word: "safetensors",
+    about: "Examples in safetensors: a tensor for each input of the model, whose first dimension is that of the examples.",
+    extensions: &["safetensors"],
+    holds: Holds::Examples { open: |origin, inputs| Ok(Box::new(File::open(origin, inputs)?)) },
+};
+
 /// The most bytes of a header; those of checkpoints of 10,000 tensors are a megabyte.
 const LONGEST: u64 = 100_000_000;
 
 /// An open file, and where the rows of each input are in it.
-pub(super) struct File {
+struct File {
     origin: Origin,
     file: Readable,
     columns: Vec<Column>,
     /// How many examples it holds.
-    pub(super) count: u64,
+    count: u64,
 }
 
 /// The values of one input.
@@ -45,7 +54,7 @@ impl File {
     ///
     /// # Errors
     /// When it cannot be read, is damaged, or holds something else.
-    pub(super) fn open(origin: &Origin, inputs: &[Input]) -> Result<Self> {
+    fn open(origin: &Origin, inputs: &[Input]) -> Result<Self> {
         let file = origin.open()?;
         let (header, start) = read_header(origin, &file)?;
         let fault = |what: String| fault(origin, &what);
@@ -70,12 +79,14 @@ impl File {
         }
         Ok(file)
     }
+}
 
-    /// The values of an input in one example, added to what is there already.
-    ///
-    /// # Errors
-    /// When it cannot be read, or holds what the input cannot.
-    pub(super) fn read(&self, (at, input): (usize, &Input), example: u64, into: &mut Vec<u8>) -> Result<()> {
+impl ExampleFile for File {
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn read(&self, (at, input): (usize, &Input), example: u64, into: &mut Vec<u8>) -> Result<()> {
         let Column { start, bytes, stored } = self.columns[at];
         let mut values = vec![0; bytes];
         let read = self.file.read_exact_at(&mut values, start + example * bytes as u64);

@@ -1,9 +1,9 @@
 //! `BertForMaskedLM`.
 
-use super::Family;
-use super::keys::Default::{Model, Value};
 use super::keys::Fixed::{Int, Real};
+use super::keys::Unstated::{Model, Value};
 use super::keys::{Key, class, count, dropout, ignored, not_negative, only, positive, word};
+use super::{BuiltIn, CheckpointNames, Family};
 
 static KEYS: &[Key] = &[
     class(&[r#"["BertForMaskedLM"]"#]),
@@ -38,4 +38,26 @@ static KEYS: &[Key] = &[
     ignored("pooler_type"),
 ];
 
-pub(super) static FAMILY: Family = Family { model_type: "bert", models: &["bert"], keys: KEYS, model: |_| "bert" };
+// Published checkpoints are of pretraining, which also tells whether two sentences follow one another.
+const NAMES: CheckpointNames = CheckpointNames {
+    base: "bert.",
+    buffers: &["embeddings.position_ids", "embeddings.token_type_ids"],
+    others: &["bert.pooler.", "cls.seq_relationship."],
+    renamed: &[(".LayerNorm.gamma", ".LayerNorm.weight"), (".LayerNorm.beta", ".LayerNorm.bias")],
+    tied: &[
+        ("cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"),
+        ("cls.predictions.decoder.bias", "cls.predictions.bias"),
+    ],
+};
+
+pub(super) static FAMILY: Family = Family {
+    model_type: "bert",
+    models: &[BuiltIn::new("bert", include_str!("../../bert.hal"))],
+    keys: KEYS,
+    names: NAMES,
+    relatives: &[
+        ("roberta", "counts positions from behind that of padding, and names its parameters otherwise"),
+        ("distilbert", "has no types of tokens, and names its parameters otherwise"),
+        ("albert", "has one block for all layers, and embeddings of a width of their own"),
+    ],
+};

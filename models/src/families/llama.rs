@@ -1,11 +1,10 @@
 //! `LlamaForCausalLM`: Llama 1 to 3.
 
-use super::keys::Default::{Key as Of, Model, Value};
-use super::keys::Fixed::{self, Bool, Real};
+use super::keys::Fixed::{Bool, Real};
+use super::keys::Unstated::{Key as Of, Model, Value};
 use super::keys::{Key, class, count, dropout, flag, ignored, not_negative, only, positions, positive, rope};
 use super::rope::SCALED;
-use super::{Family, Settings};
-use halite_recipe::ConfigValue;
+use super::{BuiltIn, CheckpointNames, Family, NoEffect};
 
 static KEYS: &[Key] = &[
     class(&[r#"["LlamaForCausalLM"]"#, r#"["LLaMAForCausalLM"]"#]),
@@ -36,22 +35,28 @@ static KEYS: &[Key] = &[
     only("rope_interleaved", &["false"]),
 ];
 
-/// What `llama3` has and `llama` does without, with the value at which the two compute the same.
-const LATER: [(&str, Fixed); 2] = [("rope_factor", Real(1.0)), ("tied", Bool(false))];
+/// Llama 1 and 2, which scale no positions, do not tie the output projection, and whose heads fill the width.
+const LLAMA: BuiltIn = BuiltIn {
+    without: &[
+        ("rope_factor", NoEffect::At(Real(1.0))),
+        ("rope_low", NoEffect::Always),
+        ("rope_high", NoEffect::Always),
+        ("rope_trained", NoEffect::Always),
+        ("tied", NoEffect::At(Bool(false))),
+        ("head_dim", NoEffect::AtQuotient("hidden", "heads")),
+    ],
+    ..BuiltIn::new("llama", include_str!("../../llama.hal"))
+};
 
-/// What only `llama3` has, and what is without effect where heads fill the width and `LATER` holds.
-const WITHOUT_EFFECT: [&str; 4] = ["head_dim", "rope_low", "rope_high", "rope_trained"];
-
-fn model(settings: &mut Settings) -> &'static str {
-    let value = |key: &str| settings.get(key).map(|(value, _)| value.clone());
-    let whole = |key: &str| if let Some(ConfigValue::Int(value)) = value(key) { Some(value) } else { None };
-    let heads_fill = whole("head_dim")
-        .is_none_or(|head_dim| whole("heads").is_some_and(|heads| heads.checked_mul(head_dim) == whole("hidden")));
-    if !heads_fill || LATER.iter().any(|(key, neutral)| value(key) != Some((*neutral).into())) {
-        return "llama3";
-    }
-    settings.retain(|key, _| !WITHOUT_EFFECT.contains(key) && LATER.iter().all(|(later, _)| key != later));
-    "llama"
-}
-
-pub(super) static FAMILY: Family = Family { model_type: "llama", models: &["llama", "llama3"], keys: KEYS, model };
+pub(super) static FAMILY: Family = Family {
+    model_type: "llama",
+    models: &[LLAMA, BuiltIn::new("llama3", include_str!("../../llama3.hal"))],
+    keys: KEYS,
+    names: CheckpointNames::DECODER,
+    relatives: &[
+        ("phi3", "stores the projections of attention as one matrix, and those of the gate as another"),
+        ("gemma", "scales embeddings, gates with GELU and adds 1 to the weights of norms"),
+        ("gemma2", "scales embeddings, gates with GELU, norms also behind sublayers and caps scores and logits"),
+        ("olmo2", "norms behind sublayers, and queries and keys"),
+    ],
+};

@@ -4,12 +4,43 @@
 //! sequences there are and how many entries of documents; the length of each sequence in ids (`i32`) and where it begins in
 //! bytes (`i64`); and the sequence that each document begins with, with a last entry behind them all (`i64`).
 
-use super::tokens::Ids;
+use super::{Format, Holds};
 use crate::files::Origin;
+use crate::source::raw::WIDTHS;
+use crate::source::tokens::{self, Ends, Extent, Ids, TokenShard};
+use crate::source::{Request, Shard};
 use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
 use std::path::PathBuf;
+use std::sync::Arc;
+
+pub(crate) const FORMAT: Format = Format {
+    word: "megatron",
+    about: "Tokens of Megatron: a `.bin` beside its `.idx`.",
+    extensions: &["bin"],
+    holds: Holds::Tokens { open, marks_ends: true },
+};
+
+fn open(request: &Request<'_>) -> Result<Box<dyn Shard>> {
+    let file = request.origin.open()?;
+    let index = Index::open(&indexed(request.origin)?)?;
+    let extent = Extent { ids: index.ids, offset: 0, count: index.tokens()? };
+    Ok(Box::new(TokenShard::new(request, file, extent, Ends::At(Arc::new(index)))))
+}
+
+/// The index beside a file.
+fn indexed(origin: &Origin) -> Result<Origin> {
+    let index = origin.with_extension("idx");
+    if index.path.exists() {
+        return Ok(index);
+    }
+    let message =
+        format!("`{}` has no `{}` beside it, as files of Megatron do", origin.path.display(), index.path.display());
+    let widths = WIDTHS.map(|(format, _)| format!("\"{}\"", format.word)).join("` or `");
+    let help = format!("of token ids alone, as nanoGPT and llm.c write them, state the width: `format = {widths}`");
+    Err(Diagnostic::error(codes::DATA, message).help(help))
+}
 
 pub(crate) const MAGIC: &[u8] = b"MMIDIDX\x00\x00";
 pub(crate) const VERSION: u64 = 1;
@@ -21,17 +52,17 @@ const HEADER: u64 = 9 + 8 + 1 + 8 + 8;
 pub(crate) const CODES: [(u8, Ids); 3] = [(8, Ids::U16), (4, Ids::I32), (5, Ids::I64)];
 
 /// An `.idx`, of which only what is asked for is read.
-pub(crate) struct Index {
+struct Index {
     path: PathBuf,
     file: Readable,
-    pub(crate) ids: Ids,
+    ids: Ids,
     sequences: u64,
     /// Entries of documents, one more than there are.
     entries: u64,
 }
 
 impl Index {
-    pub(crate) fn open(origin: &Origin) -> Result<Self> {
+    fn open(origin: &Origin) -> Result<Self> {
         let path = &origin.path;
         let fault = |error: std::io::Error| cannot("read", path, &error);
         let wrong = |what: String| {
@@ -63,26 +94,8 @@ impl Index {
     }
 
     /// Ids in all sequences.
-    pub(crate) fn tokens(&self) -> Result<u64> {
+    fn tokens(&self) -> Result<u64> {
         self.start_of_sequence(self.sequences)
-    }
-
-    /// Where the document ends that holds an id.
-    pub(crate) fn end_after(&self, at: u64) -> Result<u64> {
-        let (mut low, mut high) = (0, self.entries - 1);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.start_of_document(middle)? > at {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        let end = self.start_of_document(low)?;
-        if end <= at {
-            return Err(self.inconsistent(format!("has no document with token {at}")));
-        }
-        Ok(end)
     }
 
     fn start_of_document(&self, document: u64) -> Result<u64> {
@@ -115,5 +128,24 @@ impl Index {
     fn inconsistent(&self, what: String) -> Diagnostic {
         let message = format!("`{}` {what}", self.path.display());
         Diagnostic::error(codes::DATA, message).help("write it again with Megatron's `preprocess_data.py`")
+    }
+}
+
+impl tokens::Index for Index {
+    fn end_after(&self, at: u64) -> Result<u64> {
+        let (mut low, mut high) = (0, self.entries - 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.start_of_document(middle)? > at {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        let end = self.start_of_document(low)?;
+        if end <= at {
+            return Err(self.inconsistent(format!("has no document with token {at}")));
+        }
+        Ok(end)
     }
 }

@@ -1,12 +1,31 @@
 //! Text files.
 
-use super::cuts::{blank_before, first_block};
-use super::{BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, Place, Shard, locate};
+mod cuts;
+
+use super::{Format, Holds};
 use crate::config::Documents;
 use crate::files::Origin;
+use crate::source::{
+    BLOCK, BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, Place, Request, Shard, locate,
+};
+use cuts::{blank_before, first_block};
 use halite_support::Result;
 use std::ops::Range;
 use std::path::Path;
+
+/// Text files.
+pub const FORMAT: Format = Format {
+    word: "text",
+    about: "Plain text in UTF-8.",
+    extensions: &["txt"],
+    holds: Holds::Text { open, may_be_compressed: true },
+};
+
+fn open(request: &Request<'_>) -> Result<Box<dyn Shard>> {
+    let documents = request.config.documents;
+    let (origin, coding, range) = (request.origin.clone(), request.coding, request.range(documents)?);
+    Ok(Box::new(TextShard { origin, coding, documents, range, block: BLOCK }))
+}
 
 /// A text file, or the part of one that is used.
 pub(crate) struct TextShard {

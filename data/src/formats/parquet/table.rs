@@ -1,13 +1,13 @@
-//! Tables in Parquet: each row of a column of text is a document.
+//! A table, read with the library.
 
 mod chunks;
 mod counts;
 mod pages;
 mod unpack;
 
-use super::{Block, Blocks, Content, Fault, Found, LONGEST, Place, Reason, Shard, not_ours};
 use crate::files::Origin;
 use crate::part::Part;
+use crate::source::{Block, Blocks, Content, Fault, Found, LONGEST, Place, Reason, Shard, is_damage, not_ours};
 use chunks::{Chunks, Parquet};
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes, contained, units};
@@ -273,7 +273,7 @@ fn document(place: Place, value: Option<&ByteArray>, column: &str) -> Found {
 fn damage(path: &Path, error: ParquetError) -> Result<String> {
     let error = match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {
-            Ok(error) if !super::is_damage(error.kind()) => return Err(cannot("read", path, &error)),
+            Ok(error) if !is_damage(error.kind()) => return Err(cannot("read", path, &error)),
             Ok(error) => error.to_string(),
             Err(error) => error.to_string(),
         },

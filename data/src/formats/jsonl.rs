@@ -1,10 +1,17 @@
-//! JSON lines: an object on each line, whose text stands under a key.
+//! JSON lines: an object on each line, or one array of objects, whose text stands under a key.
 
-use super::{
-    BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, LONGEST, Place, Reason, Shard, locate,
-};
+mod array;
+
+use super::{Format, Holds};
+use crate::config::Documents;
 use crate::files::Origin;
-use halite_support::{Result, units};
+use crate::part::Part;
+use crate::source::{
+    BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, LONGEST, Place, Reason, Request, Shard,
+    locate,
+};
+use array::{ArrayShard, is_array};
+use halite_support::{Diagnostic, Result, codes, units};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
@@ -16,14 +23,34 @@ use std::path::Path;
 /// How much is read at once of lines that are not longer.
 const READ: usize = 1 << 18;
 
+pub(crate) const FORMAT: Format = Format {
+    word: "jsonl",
+    about: "An object of JSON on each line, or one array of objects.",
+    extensions: &["jsonl", "json"],
+    holds: Holds::Text { open, may_be_compressed: true },
+};
+
+fn open(request: &Request<'_>) -> Result<Box<dyn Shard>> {
+    let (origin, coding, column) = (request.origin.clone(), request.coding, request.config.column.clone());
+    if !is_array(&origin, coding)? {
+        return Ok(Box::new(JsonlShard { origin, coding, column, range: request.range(Documents::Line)? }));
+    }
+    if request.part != Part::ALL {
+        let message = format!("`{}` is one array of JSON, of which no part can be taken", origin.path.display());
+        return Err(Diagnostic::error(codes::NOT_SUPPORTED, message)
+            .help("write each object on a line of its own, or use it as a whole"));
+    }
+    Ok(Box::new(ArrayShard { origin, coding, column }))
+}
+
 /// A file of JSON lines, or the part of one that is used.
-pub(crate) struct JsonlShard {
-    pub(crate) origin: Origin,
-    pub(crate) coding: Coding,
+struct JsonlShard {
+    origin: Origin,
+    coding: Coding,
     /// The key that the text stands under.
-    pub(crate) column: String,
+    column: String,
     /// The bytes that are used.
-    pub(crate) range: Range<u64>,
+    range: Range<u64>,
 }
 
 impl Shard for JsonlShard {
@@ -119,7 +146,7 @@ impl Blocks for JsonlBlocks {
 }
 
 /// The document of an object, which is a line or an element of an array.
-pub(super) fn document(place: Place, object: &[u8], column: &str, what: &str) -> Found {
+fn document(place: Place, object: &[u8], column: &str, what: &str) -> Found {
     let fault = |reason, detail| Found::Fault(Fault { reason, at: place.at, detail });
     let object = match std::str::from_utf8(object) {
         Ok(object) => object,

@@ -1,9 +1,9 @@
 //! `GPT2LMHeadModel`.
 
-use super::Family;
-use super::keys::Default::{Model, Value};
 use super::keys::Fixed::Real;
+use super::keys::Unstated::{Model, Value};
 use super::keys::{Key, class, count, dropout, ignored, not_negative, only, positive};
+use super::{BuiltIn, CheckpointNames, Family};
 
 static KEYS: &[Key] = &[
     class(&[r#"["GPT2LMHeadModel"]"#]),
@@ -39,4 +39,22 @@ static KEYS: &[Key] = &[
     ignored("summary_use_proj"),
 ];
 
-pub(super) static FAMILY: Family = Family { model_type: "gpt2", models: &["gpt2"], keys: KEYS, model: |_| "gpt2" };
+const NAMES: CheckpointNames = CheckpointNames {
+    base: "transformer.",
+    buffers: &[".attn.bias", ".attn.masked_bias"],
+    others: &[],
+    renamed: &[],
+    tied: &[("lm_head.weight", "transformer.wte.weight")],
+};
+
+pub(super) static FAMILY: Family = Family {
+    model_type: "gpt2",
+    models: &[BuiltIn::new("gpt2", include_str!("../../gpt2.hal"))],
+    keys: KEYS,
+    names: NAMES,
+    relatives: &[
+        ("gpt_neox", "has rotary positions, and attention and feed-forward read one residual"),
+        ("gpt_neo", "has layers that see a window only"),
+        ("opt", "has ReLU, and positions that start at 2"),
+    ],
+};

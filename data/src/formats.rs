@@ -1,0 +1,99 @@
+//! The formats of files, each in a file of its own: its word, what it holds, and how a file is opened.
+
+mod jsonl;
+pub(crate) mod megatron;
+mod npy;
+pub(crate) mod parquet;
+pub(crate) mod safetensors;
+pub(crate) mod text;
+pub(crate) mod u16;
+pub(crate) mod u32;
+
+use crate::dataset::Input;
+use crate::examples::ExampleFile;
+use crate::files::Origin;
+use crate::source::{Request, Shard};
+use halite_support::nearest::{list, suggestion};
+use halite_support::{Diagnostic, Result, codes};
+use std::sync::LazyLock;
+
+/// The formats, in the order in which they are listed.
+const FORMATS: [Format; 8] = [
+    text::FORMAT,
+    jsonl::FORMAT,
+    npy::FORMAT,
+    megatron::FORMAT,
+    u16::FORMAT,
+    u32::FORMAT,
+    parquet::FORMAT,
+    safetensors::FORMAT,
+];
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// Its word in recipes.
+    pub word: &'static str,
+    /// A sentence on it.
+    pub about: &'static str,
+    /// What the names of its files end with, behind the last dot.
+    pub(crate) extensions: &'static [&'static str],
+    pub(crate) holds: Holds,
+}
+
+/// What a file holds, and how it is opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Holds {
+    /// Documents of text.
+    Text { open: OpenDocuments, may_be_compressed: bool },
+    /// Documents of tokens; `marks_ends` where the file says by itself where they end.
+    Tokens { open: OpenDocuments, marks_ends: bool },
+    /// Examples.
+    Examples { open: OpenExamples },
+}
+
+/// Opens a file of documents.
+pub(crate) type OpenDocuments = fn(&Request<'_>) -> Result<Box<dyn Shard>>;
+
+/// Opens a file of examples that hold these inputs.
+pub(crate) type OpenExamples = fn(&Origin, &[Input]) -> Result<Box<dyn ExampleFile>>;
+
+impl Format {
+    /// The format of this word.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn named(word: &str) -> Result<Self> {
+        FORMATS.into_iter().find(|format| format.word == word).ok_or_else(|| {
+            let message = format!("there is no format `{word}`, expected one of {}", list(words()));
+            Diagnostic::error(codes::RECIPE_RANGE, message).help(suggestion(word, words()))
+        })
+    }
+
+    /// What the end of a name says.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let (_, extension) = name.rsplit_once('.')?;
+        FORMATS.into_iter().find(|format| format.extensions.contains(&extension))
+    }
+}
+
+/// Two formats are the same if their words are.
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+impl Eq for Format {}
+
+/// The words of all formats.
+pub fn words() -> &'static [&'static str] {
+    static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| FORMATS.iter().map(|format| format.word).collect());
+    &WORDS
+}
+
+/// A sentence on each format, in the order of their words.
+pub fn meanings() -> &'static [&'static str] {
+    static MEANINGS: LazyLock<Vec<&str>> = LazyLock::new(|| FORMATS.iter().map(|format| format.about).collect());
+    &MEANINGS
+}

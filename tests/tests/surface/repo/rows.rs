@@ -1,0 +1,118 @@
+//! A data format and a family of models each stand in one place: adding one changes no other code than its line in the list.
+
+use crate::repo::{files_below, read, root};
+use halite_models::families::FAMILIES;
+
+/// Folders with code that is shipped.
+const CODE: [&str; 12] = [
+    "bindings/python",
+    "cli",
+    "compiler",
+    "data",
+    "models",
+    "page",
+    "passes",
+    "reference",
+    "runtime",
+    "selftest",
+    "targets",
+    "train",
+];
+
+/// Where such a word means something else: the file, the word, what it is there.
+const ELSEWHERE: &[(&str, &str, &str)] = &[
+    ("bindings/python/python/halite/tensors.py", "u16", "an element type"),
+    ("bindings/python/python/halite/tensors.py", "u32", "an element type"),
+    ("cli/src/builtin.rs", "text", "a key of the JSON that is printed"),
+    ("cli/src/generate.rs", "text", "a key of the JSON that is printed"),
+    ("cli/src/instead.rs", "text", "an option of other programs"),
+    ("cli/src/texts.rs", "text", "an option"),
+    ("compiler/bundle/src/fixtures.rs", "llama", "a bundle for tests"),
+    ("compiler/recipe/src/data.rs", "text", "the column of a table"),
+    ("compiler/recipe/src/text/tree.rs", "llama", "an example in a diagnostic"),
+    ("compiler/tensor/src/dtype.rs", "u16", "an element type"),
+    ("compiler/tensor/src/dtype.rs", "u32", "an element type"),
+    ("data/src/features.rs", "parquet", "a feature of the crate"),
+    ("models/src/families/rope.rs", "llama3", "a form of rotary positions, as Transformers calls it"),
+    ("reference/src/entries/case.rs", "text", "the language of a block of Markdown"),
+    ("reference/src/entries/composites.rs", "text", "the language of a block of Markdown"),
+    ("reference/src/entries/ops.rs", "text", "the language of a block of Markdown"),
+    ("reference/src/entries/passes.rs", "text", "the language of a block of Markdown"),
+    ("reference/src/words.rs", "megatron", "a word of newcomers"),
+    ("reference/src/words.rs", "safetensors", "a word of newcomers"),
+    ("selftest/src/checks/integers.rs", "u32", "an element type"),
+    ("targets/neuron/src/legality/kernels.rs", "u32", "an element type"),
+];
+
+/// The files that are shipped, each without its tests and comments.
+fn shipped() -> Vec<(String, String)> {
+    let rust = CODE.iter().flat_map(|folder| files_below(folder, "rs"));
+    let python = CODE.iter().flat_map(|folder| files_below(folder, "py"));
+    let named = rust.chain(python).map(|file| file.strip_prefix(root()).unwrap().display().to_string());
+    let is_test = |path: &String| {
+        let is_source = path.contains("/src/") || path.contains("/python/halite/");
+        !is_source || path.contains("/tests/") || path.ends_with("tests.rs") || path.ends_with("testing.rs")
+    };
+    let named = named.filter(|path| !is_test(path));
+    named.map(|path| (code(&read(&path), path.ends_with("py")), path)).map(|(code, path)| (path, code)).collect()
+}
+
+fn code(text: &str, is_python: bool) -> String {
+    if is_python {
+        return text.split("\"\"\"").step_by(2).collect();
+    }
+    let code = text.split("mod tests {").next().unwrap_or_default();
+    let is_comment = |line: &&str| line.trim_start().starts_with("//");
+    code.lines().filter(|line| !is_comment(line)).map(|line| format!("{line}\n")).collect()
+}
+
+/// What is wrong with words that are to stand in one file each.
+fn strays(words: &[(&str, String)]) -> Vec<String> {
+    let shipped = shipped();
+    let stands = |code: &str, word: &str| {
+        [format!("\"{word}\""), format!("\"{word}\\\"")].iter().any(|form| code.contains(form))
+    };
+    let mut wrong = Vec::new();
+    for (word, own) in words {
+        let files = shipped.iter().filter(|(_, code)| stands(code, word)).map(|(path, _)| path.as_str());
+        let (elsewhere, files): (Vec<&str>, Vec<&str>) =
+            files.partition(|path| ELSEWHERE.iter().any(|(file, other, _)| file == path && other == word));
+        if files != [own.as_str()] {
+            wrong.push(format!("`{word}` stands in {files:?}, expected `{own}` alone"));
+        }
+        let unused = ELSEWHERE.iter().filter(|(file, other, _)| other == word && !elsewhere.contains(file));
+        wrong.extend(unused.map(|(file, ..)| format!("`{word}` does not stand in `{file}`")));
+    }
+    wrong
+}
+
+#[test]
+fn a_data_format_is_one_file() {
+    let words = halite_data::words().iter().map(|word| (*word, format!("data/src/formats/{word}.rs")));
+    let wrong = strays(&words.collect::<Vec<_>>());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_family_is_one_file_beside_its_models() {
+    let mut words = Vec::new();
+    for family in FAMILIES {
+        let own = format!("models/src/families/{}.rs", family.model_type);
+        words.extend(family.models.iter().map(|model| (model.name, own.clone())));
+        words.push((family.model_type, own));
+    }
+    words.sort();
+    words.dedup();
+    let mut wrong = strays(&words);
+    for model in FAMILIES.iter().flat_map(|family| family.models) {
+        let begins = format!("\nmodel {} {{", model.name);
+        let files = files_below("models", "hal")
+            .into_iter()
+            .map(|file| file.strip_prefix(root()).unwrap().display().to_string());
+        let files: Vec<String> = files.filter(|file| read(file).contains(&begins)).collect();
+        if files != [format!("models/{}.hal", model.name)] {
+            wrong.push(format!("the model `{}` stands in {files:?}", model.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
