@@ -13,7 +13,7 @@ const CODE: [&str; 10] =
     ["bindings", "cli", "compiler", "models", "page", "passes", "reference", "runtime", "selftest", "train"];
 
 /// Crates in which a name in quotes is an opcode of HLO.
-const NAMES: [&str; 4] = ["compiler/driver/", "compiler/hlo/", "compiler/lift/", "compiler/stablehlo/"];
+const NAMES: [&str; 4] = ["driver/", "compiler/hlo/", "compiler/lift/", "compiler/stablehlo/"];
 
 /// What may name opcodes beside the table and their ops, each for a reason.
 const MAY: [(&str, &str); 2] = [
