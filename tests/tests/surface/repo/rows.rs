@@ -1,22 +1,25 @@
-//! A data format and a family of models each stand in one place: adding one changes no other code than its line in the list.
+//! A data format, a family of models and an axis of the mesh each stand in one place: adding one changes no other code than its line in the list.
 
 use crate::repo::{files_below, read, root};
 use halite_models::families::FAMILIES;
+use halite_recipe::MeshAxis;
 
 /// Folders with code that is shipped.
-const CODE: [&str; 12] = [
+const CODE: [&str; 14] = [
     "bindings/python",
     "cli",
     "compiler",
     "data",
+    "driver",
     "models",
+    "optim",
     "page",
     "passes",
     "reference",
     "runtime",
-    "selftest",
     "targets",
     "train",
+    "verify",
 ];
 
 /// Where such a word means something else: the file, the word, what it is there.
@@ -40,7 +43,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("reference/src/entries/passes.rs", "text", "the language of a block of Markdown"),
     ("reference/src/words.rs", "megatron", "a word of newcomers"),
     ("reference/src/words.rs", "safetensors", "a word of newcomers"),
-    ("selftest/src/checks/integers.rs", "u32", "an element type"),
+    ("targets/neuron/selftest/src/checks/integers.rs", "u32", "an element type"),
     ("targets/neuron/src/legality/kernels.rs", "u32", "an element type"),
 ];
 
@@ -91,6 +94,24 @@ fn a_data_format_is_one_file() {
     let words = halite_data::words().iter().map(|word| (*word, format!("data/src/formats/{word}.rs")));
     let wrong = strays(&words.collect::<Vec<_>>());
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Where one axis of the mesh is meant and no other: the file, the axis, why.
+const ONE_AXIS: [(&str, &str, &str); 1] =
+    [("targets/neuron/src/advice.rs", "Tensor", "more cores are advised for tensor parallelism, by its key")];
+
+#[test]
+fn an_axis_of_the_mesh_is_one_row() {
+    let mut found = Vec::new();
+    for (path, code) in shipped().iter().filter(|(path, _)| path != "compiler/recipe/src/parallel.rs") {
+        for axis in MeshAxis::ALL.map(|axis| format!("{axis:?}")) {
+            let is_let = ONE_AXIS.iter().any(|(file, own, _)| file == path && **own == axis);
+            if code.contains(&format!("MeshAxis::{axis}")) != is_let {
+                found.push(format!("`{path}` and the axis `{axis}`"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "ask `MeshAxis::divides` and not which axis it is: {found:#?}");
 }
 
 #[test]
