@@ -179,11 +179,7 @@ impl Train {
         if let Some(said) = source.as_ref().and_then(|source| defaults::described(source, &bundle.manifest.recipe)) {
             context.aside(&said);
         }
-        let output = match (&self.output, state.as_deref().and_then(RunFiles::at)) {
-            (Some(output), _) => RunFiles::new(output),
-            (None, Some(run)) => run,
-            (None, None) => RunFiles::new(PathBuf::from("runs").join(&name)),
-        };
+        let output = self.output(&name, state.as_deref());
         let options = self.options(&name, &bundle.manifest.recipe, &output)?;
         let mut options = TrainOptions { model, libraries, compile_seconds, ..options };
         if let Some(table) = self.texts.table()? {
@@ -224,18 +220,15 @@ impl Train {
         let history = train(executor, &bundle, &data, &options, &output, &mut watcher);
         watcher.spinner.finish_and_clear();
         watcher.bar.finish();
-        match history {
-            Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED) => {
-                Ok(stopped(watcher.signals.caught(), watcher.completed, options.steps, &output))
-            }
-            Err(errors) if is_worth_another_try(&errors, options.peers.as_ref()) && output.state().is_file() => {
-                Ok(failed(errors, &output))
-            }
-            history => {
-                let Watcher { bar, epochs, .. } = &watcher;
-                let watched = Watched { rate: bar.rate(), epochs: *epochs };
-                Ok(summary(&history?, &output, bundle.manifest.recipe.metrics.report, &watched))
-            }
+        watcher.ended(history, &options, &output, bundle.manifest.recipe.metrics.report)
+    }
+
+    /// The folder of the run: the one that is said, that of the state to start from, or one by name.
+    fn output(&self, name: &str, state: Option<&Path>) -> RunFiles {
+        match (&self.output, state.and_then(RunFiles::at)) {
+            (Some(output), _) => RunFiles::new(output),
+            (None, Some(run)) => run,
+            (None, None) => RunFiles::new(PathBuf::from("runs").join(name)),
         }
     }
 
@@ -316,6 +309,28 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
+    /// What is shown of a run that ended so.
+    fn ended(
+        &self,
+        history: std::result::Result<History, Diagnostics>,
+        options: &TrainOptions,
+        output: &RunFiles,
+        has_report: bool,
+    ) -> Result<Output> {
+        match history {
+            Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED) => {
+                Ok(stopped(self.signals.caught(), self.completed, options.steps, output))
+            }
+            Err(errors) if is_worth_another_try(&errors, options.peers.as_ref()) && output.state().is_file() => {
+                Ok(failed(errors, output))
+            }
+            history => {
+                let watched = Watched { rate: self.bar.rate(), epochs: self.epochs };
+                Ok(summary(&history?, output, has_report, &watched))
+            }
+        }
+    }
+
     fn heed_signals(&mut self) {
         if self.signals.takes_wish()
             && let Err(error) = halite_disk::write(&self.wish, b"")

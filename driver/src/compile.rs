@@ -188,8 +188,7 @@ impl Session {
         let made = elaborated.module.clone();
         let prepared = self.prepare(made, (&source.recipe, Some(source)), &shared, options).map_err(fault)?;
         let (shared, sources) = (&prepared, &*source.model.sources(&self.sources));
-        let built = &elaborated.module;
-        let caller = &Caller::in_span(span.clone());
+        let (built, caller) = (&elaborated.module, &Caller::in_span(span.clone()));
         // Modules do not depend on each other; they are joined in the order of roles.
         let packed = std::thread::scope(|scope| {
             let compile = |(role, pipeline): (_, Pipeline)| {

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 const TABLE: &str = "compiler/hlo/src/opcode.rs";
 
 /// Folders with code of all targets.
-const CODE: [&str; 10] =
-    ["bindings", "cli", "compiler", "models", "page", "passes", "reference", "runtime", "selftest", "train"];
+const CODE: [&str; 11] =
+    ["bindings", "cli", "compiler", "driver", "models", "page", "passes", "reference", "runtime", "train", "verify"];
 
 /// Crates in which a name in quotes is an opcode of HLO.
 const NAMES: [&str; 4] = ["driver/", "compiler/hlo/", "compiler/lift/", "compiler/stablehlo/"];
