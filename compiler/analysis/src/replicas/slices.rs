@@ -1,8 +1,9 @@
-//! Slices at the coordinate of the rank.
+//! Slices at the coordinate of the rank, and slices of every so many positions.
 
 use super::exchange::Exchange;
 use super::number::Number;
 use super::state::{Part, Reading, State, Why};
+use halite_ir::ops::Slice;
 use halite_tensor::{Mesh, SubAxisId};
 
 /// The sub-axes of which a rank keeps its block when a dimension of `size` is sliced to `kept` from `start`, the major one first; none where
@@ -56,4 +57,29 @@ fn keep(value: &Exchange<'_>, reading: &mut Reading, dim: usize, sub_axes: Optio
             }
         }
     }
+}
+
+/// How what is sliced lies, where each dimension is taken whole or every so many positions of it, and that of what is sharded is a part of that
+/// of the whole: shards hold whole steps. None where a slice does otherwise, or a value is not right by itself.
+pub(super) fn stepped(reading: &Reading, op: &Slice, from: &[usize], to: &[usize]) -> Option<Reading> {
+    if reading.parts.iter().any(|part| !matches!(part.1, Part::Partial(_) | Part::Varying(_))) {
+        return None;
+    }
+    let mut result = reading.clone();
+    for (dim, (&size, &left)) in from.iter().zip(to).enumerate() {
+        let step = op.stride[dim];
+        if size == left {
+            continue;
+        }
+        if op.start[dim] >= step || left * step != size {
+            return None;
+        }
+        for digit in result.digits.iter_mut().filter(|digit| digit.dim == dim) {
+            if !digit.stride.is_multiple_of(step) {
+                return None;
+            }
+            digit.stride /= step;
+        }
+    }
+    Some(result)
 }

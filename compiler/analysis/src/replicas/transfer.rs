@@ -11,7 +11,7 @@ use super::moves::Moves;
 use super::per_rank::PerRank;
 use super::state::{Cause, Part, Reading, State, Why, pruned};
 use super::{indexed, movement, numbers, slices};
-use halite_ir::ops::Reduction;
+use halite_ir::ops::{Reduction, Slice};
 use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType};
 use halite_tensor::{DType, Mesh, SubAxisId};
 use std::rc::Rc;
@@ -37,6 +37,7 @@ impl Transfer<'_> {
             Op::OptimizationBarrier(_) => (self.args.to_vec(), None),
             Op::Reshape(_) => (vec![self.reshaped()], None),
             Op::DynamicSlice(_) => (vec![self.sliced()], None),
+            Op::Slice(op) => (vec![self.stepped(op).unwrap_or_else(|| self.plain().swap_remove(0))], None),
             Op::Take(op) => (vec![self.taken(op.dim)], None),
             Op::TakeAlongAxis(op) => (vec![self.taken(op.dim)], None),
             Op::TakeGrad(op) => (vec![self.added(op.dim)], None),
@@ -285,6 +286,14 @@ impl Transfer<'_> {
         State::new(all, self.application().free().swap_remove(0))
     }
 
+    /// Every so many positions of whole dimensions, where each rank takes those that are its share of them.
+    fn stepped(&self, op: &Slice) -> Option<State> {
+        let (from, to) = (self.ty(0).shape(), self.result().shape());
+        let readings = self.args[0].readings.iter().map(|reading| slices::stepped(reading, op, from, to));
+        let readings = readings.collect::<Option<Vec<_>>>()?;
+        Some(State::new(readings, resized(&self.args[0].free, from, to)))
+    }
+
     fn selected(&self) -> State {
         let [p, _, y] = self.args else {
             return self.unknown(Why::Unlike, self.result().rank());
@@ -294,10 +303,11 @@ impl Transfer<'_> {
         if !y.zero {
             return State::new(self.of(&operands).0, free);
         }
-        let leads =
-            p.number.as_ref().and_then(|number| leads(self.mesh, number.of_ranks()?, &number.ranks.varies(self.mesh)));
+        let ranks = p.number.as_ref().and_then(|number| number.of_ranks());
+        let leads = ranks.map_or_else(Vec::new, |ranks| leads(self.mesh, ranks));
         let held: &[Held] = p.mask.as_deref().unwrap_or_default();
-        let sub_axes: Vec<SubAxisId> = held.iter().map(|held| held.digit.sub_axis).chain(leads).collect();
+        let sub_axes: Vec<SubAxisId> =
+            held.iter().map(|held| held.digit.sub_axis).chain(leads.iter().copied()).collect();
         let apart = |readings: &mut Vec<Reading>| {
             for reading in readings {
                 sub_axes.iter().for_each(|&sub_axis| reading.set(sub_axis, None));
@@ -310,18 +320,20 @@ impl Transfer<'_> {
             operands[1] = vec![value.clone()];
             apart(&mut operands[1]);
             for result in self.of(&operands).0 {
-                all.extend(self.masked(&value, result, held, leads));
+                all.extend(self.masked(&value, result, held, &leads));
             }
         }
         State::new(all, free)
     }
 
     /// What a reading of a result is, with what masks make of the value along their sub-axes.
-    fn masked(&self, value: &Reading, result: Reading, held: &[Held], leads: Option<SubAxisId>) -> Vec<Reading> {
+    fn masked(&self, value: &Reading, result: Reading, held: &[Held], leads: &[SubAxisId]) -> Vec<Reading> {
         let terms = || Part::Partial(Reduction::Sum);
         let mut all = vec![result];
-        for (sub_axis, mask) in
-            held.iter().map(|held| (held.digit.sub_axis, Some(*held))).chain(leads.map(|sub_axis| (sub_axis, None)))
+        for (sub_axis, mask) in held
+            .iter()
+            .map(|held| (held.digit.sub_axis, Some(*held)))
+            .chain(leads.iter().map(|&sub_axis| (sub_axis, None)))
         {
             let parts = match (value.part(sub_axis), mask) {
                 _ if value.digit(sub_axis).is_some() => vec![Part::Varying(Why::Rank)],
@@ -348,9 +360,9 @@ impl Transfer<'_> {
     }
 }
 
-/// The sub-axis of which one rank alone takes what a choice between a value and zero gives.
-fn leads(mesh: &Mesh, ranks: &PerRank, varies: &[SubAxisId]) -> Option<SubAxisId> {
-    let &[sub_axis] = varies else { return None };
-    let size = mesh.sub_axes()[sub_axis].size;
-    (ranks.count_nonzero(mesh) * size == mesh.num_ranks()).then_some(sub_axis)
+/// The sub-axes along which one rank alone of all takes what a choice between a value and zero gives; none where several or no rank do.
+fn leads(mesh: &Mesh, ranks: &PerRank) -> Vec<SubAxisId> {
+    let varies = ranks.varies(mesh);
+    let size: usize = varies.iter().map(|&sub_axis| mesh.sub_axes()[sub_axis].size).product();
+    if ranks.count_nonzero(mesh) * size == mesh.num_ranks() { varies } else { Vec::new() }
 }
