@@ -3,99 +3,104 @@
 #[macro_use]
 mod rows;
 
-use crate::builder::{ComputationBuilder, Id};
-use crate::check::{Rule, rules};
 use crate::takes::Takes;
-use halite_support::Result;
 use halite_tensor::DType;
 use std::fmt;
 
+/// The table. It gives its rows to a macro, which takes the columns that it wants.
 #[rustfmt::skip]
-opcodes! {
-    // Element by element: the name in HLO, that in StableHLO, the method of the builder with the elements it takes (and gives, if others),
-    // the work for one element.
-    unary {
-        Abs                 = "abs",                   "stablehlo.abs",                   abs(Signed),                  Simple;
-        Cbrt                = "cbrt",                  "stablehlo.cbrt",                  cbrt(Float),                  Costly;
-        Ceil                = "ceil",                  "stablehlo.ceil",                  ceil(Float),                  Simple;
-        Cosine              = "cosine",                "stablehlo.cosine",                cosine(Float),                Costly;
-        CountLeadingZeros   = "count-leading-zeros",   "stablehlo.count_leading_zeros",   count_leading_zeros(Int),     Simple;
-        // StableHLO has no `erf`; that of CHLO, which JAX writes, XLA reads as its own.
-        Erf                 = "erf",                   "chlo.erf",                        erf(Float),                   Costly;
-        Exponential         = "exponential",           "stablehlo.exponential",           exponential(Float),           Costly;
-        ExponentialMinusOne = "exponential-minus-one", "stablehlo.exponential_minus_one", exponential_minus_one(Float), Costly;
-        Floor               = "floor",                 "stablehlo.floor",                 floor(Float),                 Simple;
-        IsFinite            = "is-finite",             "stablehlo.is_finite",             is_finite(Float) -> Pred,     Simple;
-        Log                 = "log",                   "stablehlo.log",                   log(Float),                   Costly;
-        LogPlusOne          = "log-plus-one",          "stablehlo.log_plus_one",          log_plus_one(Float),          Costly;
-        Logistic            = "logistic",              "stablehlo.logistic",              logistic(Float),              Costly;
-        Negate              = "negate",                "stablehlo.negate",                negate(Number),               Simple;
-        Not                 = "not",                   "stablehlo.not",                   not(Logic),                   Simple;
-        PopulationCount     = "popcnt",                "stablehlo.popcnt",                popcnt(Int),                  Simple;
-        RoundNearestAfz     = "round-nearest-afz",     "stablehlo.round_nearest_afz",     round_nearest_afz(Float),     Simple;
-        RoundNearestEven    = "round-nearest-even",    "stablehlo.round_nearest_even",    round_nearest_even(Float),    Simple;
-        Rsqrt               = "rsqrt",                 "stablehlo.rsqrt",                 rsqrt(Float),                 Costly;
-        Sign                = "sign",                  "stablehlo.sign",                  sign(Signed),                 Simple;
-        Sine                = "sine",                  "stablehlo.sine",                  sine(Float),                  Costly;
-        Sqrt                = "sqrt",                  "stablehlo.sqrt",                  sqrt(Float),                  Costly;
-        Tan                 = "tan",                   "stablehlo.tan",                   tan(Float),                   Costly;
-        Tanh                = "tanh",                  "stablehlo.tanh",                  tanh(Float),                  Costly;
-    }
-    binary {
-        Add                  = "add",                    "stablehlo.add",                    add(Number),                 Simple;
-        And                  = "and",                    "stablehlo.and",                    and(Logic),                  Simple;
-        Atan2                = "atan2",                  "stablehlo.atan2",                  atan2(Float),                Costly;
-        Divide               = "divide",                 "stablehlo.divide",                 divide(Number),              Costly;
-        Maximum              = "maximum",                "stablehlo.maximum",                maximum(Number),             Simple;
-        Minimum              = "minimum",                "stablehlo.minimum",                minimum(Number),             Simple;
-        Multiply             = "multiply",               "stablehlo.multiply",               multiply(Number),            Simple;
-        Or                   = "or",                     "stablehlo.or",                     or(Logic),                   Simple;
-        Power                = "power",                  "stablehlo.power",                  power(Number),               Costly;
-        Remainder            = "remainder",              "stablehlo.remainder",              remainder(Number),           Costly;
-        ShiftLeft            = "shift-left",             "stablehlo.shift_left",             shift_left(Int),             Simple;
-        ShiftRightArithmetic = "shift-right-arithmetic", "stablehlo.shift_right_arithmetic", shift_right_arithmetic(Int), Simple;
-        ShiftRightLogical    = "shift-right-logical",    "stablehlo.shift_right_logical",    shift_right_logical(Int),    Simple;
-        Subtract             = "subtract",               "stablehlo.subtract",               subtract(Number),            Simple;
-        Xor                  = "xor",                    "stablehlo.xor",                    xor(Logic),                  Simple;
-    }
-    // The name in HLO, that in StableHLO, the computations that are called, the rule of the type.
-    other {
-        AllGather           = "all-gather",           Some("stablehlo.all_gather"),           Nothing,  rules::all_gather;
-        AllReduce           = "all-reduce",           Some("stablehlo.all_reduce"),           Combiner, rules::all_reduce;
-        AllToAll            = "all-to-all",           Some("stablehlo.all_to_all"),           Nothing,  rules::all_to_all;
-        BitcastConvert      = "bitcast-convert",      Some("stablehlo.bitcast_convert"),      Nothing,  rules::bitcast_convert;
-        Broadcast           = "broadcast",            Some("stablehlo.broadcast_in_dim"),     Nothing,  rules::broadcast;
-        Call                = "call",                 Some("func.call"),                      Function, rules::call;
-        Clamp               = "clamp",                Some("stablehlo.clamp"),                Nothing,  rules::clamp;
-        CollectivePermute   = "collective-permute",   Some("stablehlo.collective_permute"),   Nothing,  rules::collective_permute;
-        Compare             = "compare",              Some("stablehlo.compare"),              Nothing,  rules::compare;
-        Concatenate         = "concatenate",          Some("stablehlo.concatenate"),          Nothing,  rules::concatenate;
-        Constant            = "constant",             Some("stablehlo.constant"),             Nothing,  rules::constant;
-        Convert             = "convert",              Some("stablehlo.convert"),              Nothing,  rules::convert;
-        Copy                = "copy",                 None,                                   Nothing,  rules::same;
-        CustomCall          = "custom-call",          Some("stablehlo.custom_call"),          Anything, rules::custom_call;
-        Dot                 = "dot",                  Some("stablehlo.dot_general"),          Nothing,  rules::dot;
-        DynamicSlice        = "dynamic-slice",        Some("stablehlo.dynamic_slice"),        Nothing,  rules::dynamic_slice;
-        DynamicUpdateSlice  = "dynamic-update-slice", Some("stablehlo.dynamic_update_slice"), Nothing,  rules::dynamic_update_slice;
-        Gather              = "gather",               Some("stablehlo.gather"),               Nothing,  rules::gather;
-        GetTupleElement     = "get-tuple-element",    None,                                   Nothing,  rules::get_tuple_element;
-        Iota                = "iota",                 Some("stablehlo.iota"),                 Nothing,  rules::iota;
-        OptimizationBarrier = "opt-barrier",          Some("stablehlo.optimization_barrier"), Nothing,  rules::same;
-        Pad                 = "pad",                  Some("stablehlo.pad"),                  Nothing,  rules::pad;
-        Parameter           = "parameter",            None,                                   Nothing,  rules::parameter;
-        Reduce              = "reduce",               Some("stablehlo.reduce"),               Combiner, rules::reduce;
-        ReduceScatter       = "reduce-scatter",       Some("stablehlo.reduce_scatter"),       Combiner, rules::reduce_scatter;
-        ReplicaId           = "replica-id",           Some("stablehlo.replica_id"),           Nothing,  rules::replica_id;
-        Reshape             = "reshape",              Some("stablehlo.reshape"),              Nothing,  rules::reshape;
-        Reverse             = "reverse",              Some("stablehlo.reverse"),              Nothing,  rules::reverse;
-        RngBitGenerator     = "rng-bit-generator",    Some("stablehlo.rng_bit_generator"),    Nothing,  rules::rng_bit_generator;
-        Scatter             = "scatter",              Some("stablehlo.scatter"),              Combiner, rules::scatter;
-        Select              = "select",               Some("stablehlo.select"),               Nothing,  rules::select;
-        Slice               = "slice",                Some("stablehlo.slice"),                Nothing,  rules::slice;
-        Transpose           = "transpose",            Some("stablehlo.transpose"),            Nothing,  rules::transpose;
-        Tuple               = "tuple",                None,                                   Nothing,  rules::tuple;
-    }
+macro_rules! opcodes {
+    ($take:ident) => {
+        $take! {
+            // Element by element: the name in HLO, that in StableHLO, the method of the builder with the elements it takes (and gives, if others),
+            // the work for one element.
+            unary {
+                Abs                 = "abs",                   "stablehlo.abs",                   abs(Signed),                  Simple;
+                Cbrt                = "cbrt",                  "stablehlo.cbrt",                  cbrt(Float),                  Costly;
+                Ceil                = "ceil",                  "stablehlo.ceil",                  ceil(Float),                  Simple;
+                Cosine              = "cosine",                "stablehlo.cosine",                cosine(Float),                Costly;
+                CountLeadingZeros   = "count-leading-zeros",   "stablehlo.count_leading_zeros",   count_leading_zeros(Int),     Simple;
+                // StableHLO has no `erf`; that of CHLO, which JAX writes, XLA reads as its own.
+                Erf                 = "erf",                   "chlo.erf",                        erf(Float),                   Costly;
+                Exponential         = "exponential",           "stablehlo.exponential",           exponential(Float),           Costly;
+                ExponentialMinusOne = "exponential-minus-one", "stablehlo.exponential_minus_one", exponential_minus_one(Float), Costly;
+                Floor               = "floor",                 "stablehlo.floor",                 floor(Float),                 Simple;
+                IsFinite            = "is-finite",             "stablehlo.is_finite",             is_finite(Float) -> Pred,     Simple;
+                Log                 = "log",                   "stablehlo.log",                   log(Float),                   Costly;
+                LogPlusOne          = "log-plus-one",          "stablehlo.log_plus_one",          log_plus_one(Float),          Costly;
+                Logistic            = "logistic",              "stablehlo.logistic",              logistic(Float),              Costly;
+                Negate              = "negate",                "stablehlo.negate",                negate(Number),               Simple;
+                Not                 = "not",                   "stablehlo.not",                   not(Logic),                   Simple;
+                PopulationCount     = "popcnt",                "stablehlo.popcnt",                popcnt(Int),                  Simple;
+                RoundNearestAfz     = "round-nearest-afz",     "stablehlo.round_nearest_afz",     round_nearest_afz(Float),     Simple;
+                RoundNearestEven    = "round-nearest-even",    "stablehlo.round_nearest_even",    round_nearest_even(Float),    Simple;
+                Rsqrt               = "rsqrt",                 "stablehlo.rsqrt",                 rsqrt(Float),                 Costly;
+                Sign                = "sign",                  "stablehlo.sign",                  sign(Signed),                 Simple;
+                Sine                = "sine",                  "stablehlo.sine",                  sine(Float),                  Costly;
+                Sqrt                = "sqrt",                  "stablehlo.sqrt",                  sqrt(Float),                  Costly;
+                Tan                 = "tan",                   "stablehlo.tan",                   tan(Float),                   Costly;
+                Tanh                = "tanh",                  "stablehlo.tanh",                  tanh(Float),                  Costly;
+            }
+            binary {
+                Add                  = "add",                    "stablehlo.add",                    add(Number),                 Simple;
+                And                  = "and",                    "stablehlo.and",                    and(Logic),                  Simple;
+                Atan2                = "atan2",                  "stablehlo.atan2",                  atan2(Float),                Costly;
+                Divide               = "divide",                 "stablehlo.divide",                 divide(Number),              Costly;
+                Maximum              = "maximum",                "stablehlo.maximum",                maximum(Number),             Simple;
+                Minimum              = "minimum",                "stablehlo.minimum",                minimum(Number),             Simple;
+                Multiply             = "multiply",               "stablehlo.multiply",               multiply(Number),            Simple;
+                Or                   = "or",                     "stablehlo.or",                     or(Logic),                   Simple;
+                Power                = "power",                  "stablehlo.power",                  power(Number),               Costly;
+                Remainder            = "remainder",              "stablehlo.remainder",              remainder(Number),           Costly;
+                ShiftLeft            = "shift-left",             "stablehlo.shift_left",             shift_left(Int),             Simple;
+                ShiftRightArithmetic = "shift-right-arithmetic", "stablehlo.shift_right_arithmetic", shift_right_arithmetic(Int), Simple;
+                ShiftRightLogical    = "shift-right-logical",    "stablehlo.shift_right_logical",    shift_right_logical(Int),    Simple;
+                Subtract             = "subtract",               "stablehlo.subtract",               subtract(Number),            Simple;
+                Xor                  = "xor",                    "stablehlo.xor",                    xor(Logic),                  Simple;
+            }
+            // The name in HLO, that in StableHLO, the computations that are called, the function in `check/rules.rs` that infers the type.
+            other {
+                AllGather           = "all-gather",           Some("stablehlo.all_gather"),           Nothing,  all_gather;
+                AllReduce           = "all-reduce",           Some("stablehlo.all_reduce"),           Combiner, all_reduce;
+                AllToAll            = "all-to-all",           Some("stablehlo.all_to_all"),           Nothing,  all_to_all;
+                BitcastConvert      = "bitcast-convert",      Some("stablehlo.bitcast_convert"),      Nothing,  bitcast_convert;
+                Broadcast           = "broadcast",            Some("stablehlo.broadcast_in_dim"),     Nothing,  broadcast;
+                Call                = "call",                 Some("func.call"),                      Function, call;
+                Clamp               = "clamp",                Some("stablehlo.clamp"),                Nothing,  clamp;
+                CollectivePermute   = "collective-permute",   Some("stablehlo.collective_permute"),   Nothing,  collective_permute;
+                Compare             = "compare",              Some("stablehlo.compare"),              Nothing,  compare;
+                Concatenate         = "concatenate",          Some("stablehlo.concatenate"),          Nothing,  concatenate;
+                Constant            = "constant",             Some("stablehlo.constant"),             Nothing,  constant;
+                Convert             = "convert",              Some("stablehlo.convert"),              Nothing,  convert;
+                Copy                = "copy",                 None,                                   Nothing,  same;
+                CustomCall          = "custom-call",          Some("stablehlo.custom_call"),          Anything, custom_call;
+                Dot                 = "dot",                  Some("stablehlo.dot_general"),          Nothing,  dot;
+                DynamicSlice        = "dynamic-slice",        Some("stablehlo.dynamic_slice"),        Nothing,  dynamic_slice;
+                DynamicUpdateSlice  = "dynamic-update-slice", Some("stablehlo.dynamic_update_slice"), Nothing,  dynamic_update_slice;
+                Gather              = "gather",               Some("stablehlo.gather"),               Nothing,  gather;
+                GetTupleElement     = "get-tuple-element",    None,                                   Nothing,  get_tuple_element;
+                Iota                = "iota",                 Some("stablehlo.iota"),                 Nothing,  iota;
+                OptimizationBarrier = "opt-barrier",          Some("stablehlo.optimization_barrier"), Nothing,  same;
+                Pad                 = "pad",                  Some("stablehlo.pad"),                  Nothing,  pad;
+                Parameter           = "parameter",            None,                                   Nothing,  parameter;
+                Reduce              = "reduce",               Some("stablehlo.reduce"),               Combiner, reduce;
+                ReduceScatter       = "reduce-scatter",       Some("stablehlo.reduce_scatter"),       Combiner, reduce_scatter;
+                ReplicaId           = "replica-id",           Some("stablehlo.replica_id"),           Nothing,  replica_id;
+                Reshape             = "reshape",              Some("stablehlo.reshape"),              Nothing,  reshape;
+                Reverse             = "reverse",              Some("stablehlo.reverse"),              Nothing,  reverse;
+                RngBitGenerator     = "rng-bit-generator",    Some("stablehlo.rng_bit_generator"),    Nothing,  rng_bit_generator;
+                Scatter             = "scatter",              Some("stablehlo.scatter"),              Combiner, scatter;
+                Select              = "select",               Some("stablehlo.select"),               Nothing,  select;
+                Slice               = "slice",                Some("stablehlo.slice"),                Nothing,  slice;
+                Transpose           = "transpose",            Some("stablehlo.transpose"),            Nothing,  transpose;
+                Tuple               = "tuple",                None,                                   Nothing,  tuple;
+            }
+        }
+    };
 }
+pub(crate) use opcodes;
+
+opcodes!(define);
 
 /// What is said of every opcode.
 #[derive(Clone, Copy, Debug)]
@@ -106,8 +111,6 @@ pub struct Row {
     pub stablehlo: Option<&'static str>,
     /// The computations that it calls.
     pub calls: Calls,
-    /// The type of the result.
-    pub(crate) rule: Rule,
 }
 
 /// The computations that an opcode calls.

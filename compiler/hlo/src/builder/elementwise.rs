@@ -1,11 +1,37 @@
 //! Elementwise instructions and constants.
 
 use super::{ComputationBuilder, Id};
-use crate::opcode::{BinaryOp, Comparison, Opcode, UnaryOp};
+use crate::opcode::{BinaryOp, Comparison, Opcode, UnaryOp, opcodes};
 use crate::types::ArrayType;
 use crate::{infer, literal};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
+
+/// A method for each elementwise opcode.
+macro_rules! methods {
+    (
+        unary { $($Unary:ident = $u_name:literal, $u_stablehlo:literal, $unary:ident $u_takes:tt $(-> $gives:ident)?, $u_work:ident;)* }
+        binary { $($Binary:ident = $b_name:literal, $b_stablehlo:literal, $binary:ident $b_takes:tt, $b_work:ident;)* }
+        other { $($other:tt)* }
+    ) => {
+        impl ComputationBuilder<'_> {
+            $(
+                #[doc = concat!("[`UnaryOp::", stringify!($Unary), "`].")]
+                pub fn $unary(&mut self, x: Id) -> Result<Id> {
+                    self.unary(UnaryOp::$Unary, x)
+                }
+            )*
+            $(
+                #[doc = concat!("[`BinaryOp::", stringify!($Binary), "`].")]
+                pub fn $binary(&mut self, x: Id, y: Id) -> Result<Id> {
+                    self.binary(BinaryOp::$Binary, x, y)
+                }
+            )*
+        }
+    };
+}
+
+opcodes!(methods);
 
 impl ComputationBuilder<'_> {
     /// An elementwise op of one operand.

@@ -7,10 +7,8 @@
 //! give a warning that they were not checked: a module is sound when no finding is an error.
 
 mod callee;
-mod instruction;
-pub(crate) mod rules;
-
-pub(crate) use instruction::Rule;
+mod rules;
+mod site;
 
 use crate::graph::{Computation, Graph};
 use crate::proto::{HloComputationProto, HloModuleProto, LayoutProto, ProgramShapeProto, ShapeProto};

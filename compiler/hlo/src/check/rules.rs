@@ -1,95 +1,127 @@
 //! The types of the opcodes of our set, inferred from the messages.
 
-use super::instruction::{Inferred, Site};
+use super::Checker;
+use super::site::{Inferred, Site};
 use crate::attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim, to_dim, to_dims};
-use crate::opcode::{BinaryOp, Comparison, RngAlgorithm, UnaryOp};
+use crate::opcode::{BinaryOp, Comparison, Opcode, RngAlgorithm, UnaryOp, opcodes};
 use crate::proto::{HloInstructionProto, SourceTarget};
 use crate::types::{ArrayType, Type};
 use crate::{infer, literal};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 
-pub(crate) fn unary(op: UnaryOp, site: &Site<'_>) -> Inferred {
+impl Checker<'_> {
+    /// The inferred type; `None` for what our set lacks.
+    pub(super) fn infer(&self, at: usize, stated: Option<&Type>, operands: &[Option<&Type>]) -> Inferred {
+        self.require_callees(at)?;
+        let inst = self.graph.inst(at);
+        let operands = operands.iter().copied().collect::<Option<Vec<&Type>>>();
+        let (Some(stated), Some(operands)) = (stated, operands) else { return Ok(None) };
+        let Some(opcode) = Opcode::parse(&inst.opcode) else { return Ok(None) };
+        of_opcode(opcode, &Site { checker: self, at, inst, stated, operands: &operands })
+    }
+}
+
+/// The rule that the table names for each opcode.
+macro_rules! rules {
+    (
+        unary { $($unary:tt)* }
+        binary { $($binary:tt)* }
+        other { $($Other:ident = $name:literal, $stablehlo:expr, $calls:ident, $rule:ident;)* }
+    ) => {
+        fn of_opcode(opcode: Opcode, site: &Site<'_>) -> Inferred {
+            match opcode {
+                Opcode::Unary(op) => unary(op, site),
+                Opcode::Binary(op) => binary(op, site),
+                $(Opcode::$Other => $rule(site),)*
+            }
+        }
+    };
+}
+
+opcodes!(rules);
+
+fn unary(op: UnaryOp, site: &Site<'_>) -> Inferred {
     let [x] = site.arrays()?;
     array(infer::unary(op, x))
 }
 
-pub(crate) fn binary(op: BinaryOp, site: &Site<'_>) -> Inferred {
+fn binary(op: BinaryOp, site: &Site<'_>) -> Inferred {
     let [x, y] = site.arrays()?;
     array(infer::binary(op, x, y))
 }
 
-pub(crate) fn compare(site: &Site<'_>) -> Inferred {
+fn compare(site: &Site<'_>) -> Inferred {
     let [x, y] = site.arrays()?;
     comparison(site.inst, x)?;
     array(infer::compare(x, y))
 }
 
-pub(crate) fn select(site: &Site<'_>) -> Inferred {
+fn select(site: &Site<'_>) -> Inferred {
     let [condition, x, y] = site.arrays()?;
     array(infer::select(condition, x, y))
 }
 
-pub(crate) fn clamp(site: &Site<'_>) -> Inferred {
+fn clamp(site: &Site<'_>) -> Inferred {
     let [low, x, high] = site.arrays()?;
     array(infer::clamp(low, x, high))
 }
 
-pub(crate) fn convert(site: &Site<'_>) -> Inferred {
+fn convert(site: &Site<'_>) -> Inferred {
     let (stated, [x]) = (site.stated.array()?, site.arrays()?);
     array(Ok(infer::convert(x, stated.dtype)))
 }
 
-pub(crate) fn bitcast_convert(site: &Site<'_>) -> Inferred {
+fn bitcast_convert(site: &Site<'_>) -> Inferred {
     let (stated, [x]) = (site.stated.array()?, site.arrays()?);
     array(infer::bitcast_convert(x, stated.dtype))
 }
 
-pub(crate) fn broadcast(site: &Site<'_>) -> Inferred {
+fn broadcast(site: &Site<'_>) -> Inferred {
     let (stated, dims, [x]) = (site.stated.array()?, site.dims()?, site.arrays()?);
     array(infer::broadcast(x, &stated.shape, &dims))
 }
 
-pub(crate) fn reshape(site: &Site<'_>) -> Inferred {
+fn reshape(site: &Site<'_>) -> Inferred {
     let (stated, [x]) = (site.stated.array()?, site.arrays()?);
     array(infer::reshape(x, &stated.shape))
 }
 
-pub(crate) fn transpose(site: &Site<'_>) -> Inferred {
+fn transpose(site: &Site<'_>) -> Inferred {
     let (dims, [x]) = (site.dims()?, site.arrays()?);
     array(infer::transpose(x, &dims))
 }
 
-pub(crate) fn reverse(site: &Site<'_>) -> Inferred {
+fn reverse(site: &Site<'_>) -> Inferred {
     let (dims, [x]) = (site.dims()?, site.arrays()?);
     array(infer::reverse(x, &dims))
 }
 
-pub(crate) fn slice(site: &Site<'_>) -> Inferred {
+fn slice(site: &Site<'_>) -> Inferred {
     let ranges = site.inst.slice_dimensions.iter().map(SliceDim::from_proto).collect::<Result<Vec<_>>>()?;
     let [x] = site.arrays()?;
     array(infer::slice(x, &ranges))
 }
 
-pub(crate) fn pad(site: &Site<'_>) -> Inferred {
+fn pad(site: &Site<'_>) -> Inferred {
     let config = site.inst.padding_config.as_ref().ok_or_else(|| missing("a padding"))?;
     let padding = config.dimensions.iter().map(PadDim::from_proto).collect::<Result<Vec<_>>>()?;
     let [x, value] = site.arrays()?;
     array(infer::pad(x, value, &padding))
 }
 
-pub(crate) fn concatenate(site: &Site<'_>) -> Inferred {
+fn concatenate(site: &Site<'_>) -> Inferred {
     let (dim, operands) = (site.dim()?, site.each_array()?);
     array(infer::concatenate(&operands, dim))
 }
 
-pub(crate) fn dot(site: &Site<'_>) -> Inferred {
+fn dot(site: &Site<'_>) -> Inferred {
     let [lhs, rhs] = site.arrays()?;
     let dims = site.inst.dot_dimension_numbers.as_deref().ok_or_else(|| missing("dot dimensions"))?;
     array(infer::dot(lhs, rhs, &DotDims::from_proto(dims)?, site.stated.array()?.dtype))
 }
 
-pub(crate) fn reduce(site: &Site<'_>) -> Inferred {
+fn reduce(site: &Site<'_>) -> Inferred {
     // XLA reduces several operands together.
     if site.operands.len() > 2 {
         return Ok(None);
@@ -100,19 +132,19 @@ pub(crate) fn reduce(site: &Site<'_>) -> Inferred {
     array(Ok(ty))
 }
 
-pub(crate) fn dynamic_slice(site: &Site<'_>) -> Inferred {
+fn dynamic_slice(site: &Site<'_>) -> Inferred {
     let operands = site.each_array()?;
     let [x, starts @ ..] = operands.as_slice() else { return Err(arity(site)) };
     array(infer::dynamic_slice(x, starts, &to_dims("a slice size", &site.inst.dynamic_slice_sizes)?))
 }
 
-pub(crate) fn dynamic_update_slice(site: &Site<'_>) -> Inferred {
+fn dynamic_update_slice(site: &Site<'_>) -> Inferred {
     let operands = site.each_array()?;
     let [x, update, starts @ ..] = operands.as_slice() else { return Err(arity(site)) };
     array(infer::dynamic_update_slice(x, update, starts))
 }
 
-pub(crate) fn gather(site: &Site<'_>) -> Inferred {
+fn gather(site: &Site<'_>) -> Inferred {
     let operands = site.each_array()?;
     let [x, indices] = operands.as_slice() else { return Err(arity(site)) };
     let dims = site.inst.gather_dimension_numbers.as_ref().ok_or_else(|| missing("gather dimensions"))?;
@@ -120,7 +152,7 @@ pub(crate) fn gather(site: &Site<'_>) -> Inferred {
     array(infer::gather(x, indices, &GatherDims::from_proto(dims)?, &sizes))
 }
 
-pub(crate) fn scatter(site: &Site<'_>) -> Inferred {
+fn scatter(site: &Site<'_>) -> Inferred {
     // XLA scatters to several operands together.
     if site.operands.len() > 3 {
         return Ok(None);
@@ -132,21 +164,21 @@ pub(crate) fn scatter(site: &Site<'_>) -> Inferred {
     array(Ok(ty))
 }
 
-pub(crate) fn all_reduce(site: &Site<'_>) -> Inferred {
+fn all_reduce(site: &Site<'_>) -> Inferred {
     of_each(site, |x, groups| {
         let ty = infer::all_reduce(x, groups)?;
         site.checker.require_combining_op(site.at, ty.dtype).map(|()| ty)
     })
 }
 
-pub(crate) fn reduce_scatter(site: &Site<'_>) -> Inferred {
+fn reduce_scatter(site: &Site<'_>) -> Inferred {
     of_each(site, |x, groups| {
         let ty = infer::reduce_scatter(x, site.dim()?, groups)?;
         site.checker.require_combining_op(site.at, ty.dtype).map(|()| ty)
     })
 }
 
-pub(crate) fn all_gather(site: &Site<'_>) -> Inferred {
+fn all_gather(site: &Site<'_>) -> Inferred {
     of_each(site, |x, groups| infer::all_gather(x, site.dim()?, groups))
 }
 
@@ -164,7 +196,7 @@ fn of_each(site: &Site<'_>, result: impl Fn(&ArrayType, &ReplicaGroups) -> Resul
     Ok(Some(if types.len() == 1 { types.remove(0) } else { Type::Tuple(types) }))
 }
 
-pub(crate) fn all_to_all(site: &Site<'_>) -> Inferred {
+fn all_to_all(site: &Site<'_>) -> Inferred {
     if site.has_foreign_groups() || site.operands.len() > 1 {
         return Ok(None);
     }
@@ -172,7 +204,7 @@ pub(crate) fn all_to_all(site: &Site<'_>) -> Inferred {
     array(infer::all_to_all(x, site.dim()?, &site.groups()?))
 }
 
-pub(crate) fn collective_permute(site: &Site<'_>) -> Inferred {
+fn collective_permute(site: &Site<'_>) -> Inferred {
     let [x] = site.arrays()?;
     let rank = |number| to_dim("a rank", number);
     let pair = |pair: &SourceTarget| Ok((rank(pair.source)?, rank(pair.target)?));
@@ -180,17 +212,17 @@ pub(crate) fn collective_permute(site: &Site<'_>) -> Inferred {
     array(infer::collective_permute(x, &pairs))
 }
 
-pub(crate) fn replica_id(site: &Site<'_>) -> Inferred {
+fn replica_id(site: &Site<'_>) -> Inferred {
     let [] = site.exactly()?;
     array(Ok(ArrayType::scalar(DType::U32)))
 }
 
-pub(crate) fn parameter(site: &Site<'_>) -> Inferred {
+fn parameter(site: &Site<'_>) -> Inferred {
     let [] = site.exactly()?;
     Ok(Some(site.stated.clone()))
 }
 
-pub(crate) fn constant(site: &Site<'_>) -> Inferred {
+fn constant(site: &Site<'_>) -> Inferred {
     let ([], stated) = (site.exactly()?, site.stated.array()?);
     let literal = site.inst.literal.as_ref().ok_or_else(|| missing("a literal"))?;
     let shape = literal.shape.as_ref().ok_or_else(|| missing("a literal's shape"))?;
@@ -206,40 +238,40 @@ pub(crate) fn constant(site: &Site<'_>) -> Inferred {
     array(Ok(stated.clone()))
 }
 
-pub(crate) fn iota(site: &Site<'_>) -> Inferred {
+fn iota(site: &Site<'_>) -> Inferred {
     let ([], dim, stated) = (site.exactly()?, site.dim()?, site.stated.array()?);
     infer::iota(stated, dim)?;
     array(Ok(stated.clone()))
 }
 
-pub(crate) fn rng_bit_generator(site: &Site<'_>) -> Inferred {
+fn rng_bit_generator(site: &Site<'_>) -> Inferred {
     let [state] = site.arrays()?;
     let algorithm = RngAlgorithm::from_number(site.inst.rng_algorithm).ok_or_else(|| missing("a known algorithm"))?;
     let bits = infer::get_tuple_element(site.stated, 1)?.array()?;
     infer::rng_bit_generator(algorithm, state, bits).map(Some)
 }
 
-pub(crate) fn tuple(site: &Site<'_>) -> Inferred {
+fn tuple(site: &Site<'_>) -> Inferred {
     Ok(Some(Type::Tuple(site.operands.iter().map(|ty| (*ty).clone()).collect())))
 }
 
-pub(crate) fn get_tuple_element(site: &Site<'_>) -> Inferred {
+fn get_tuple_element(site: &Site<'_>) -> Inferred {
     let [tuple] = site.exactly()?;
     let index = to_dim("the index", site.inst.tuple_index)?;
     infer::get_tuple_element(tuple, index).cloned().map(Some)
 }
 
 /// The type of the operand.
-pub(crate) fn same(site: &Site<'_>) -> Inferred {
+fn same(site: &Site<'_>) -> Inferred {
     let [x] = site.exactly()?;
     Ok(Some(x.clone()))
 }
 
-pub(crate) fn call(site: &Site<'_>) -> Inferred {
+fn call(site: &Site<'_>) -> Inferred {
     site.checker.call(site.at, site.operands).map(|()| site.checker.callee_result(site.at))
 }
 
-pub(crate) fn custom_call(site: &Site<'_>) -> Inferred {
+fn custom_call(site: &Site<'_>) -> Inferred {
     if site.inst.custom_call_target.is_empty() {
         return Err(missing("a target"));
     }

@@ -1,11 +1,11 @@
-//! What the rows of the table of opcodes become.
+//! What the rows of the table of opcodes define.
 
-/// [`Opcode`](super::Opcode) with its columns, the families of elementwise opcodes, and their methods of the builder.
-macro_rules! opcodes {
+/// [`Opcode`](super::Opcode) and the families of elementwise opcodes, with their columns.
+macro_rules! define {
     (
         unary { $($Unary:ident = $u_name:literal, $u_stablehlo:literal, $unary:ident($u_takes:ident) $(-> $gives:ident)?, $u_work:ident;)* }
         binary { $($Binary:ident = $b_name:literal, $b_stablehlo:literal, $binary:ident($b_takes:ident), $b_work:ident;)* }
-        other { $($Other:ident = $o_name:literal, $o_stablehlo:expr, $o_calls:ident, $o_rule:expr;)* }
+        other { $($Other:ident = $o_name:literal, $o_stablehlo:expr, $o_calls:ident, $rule:ident;)* }
     ) => {
         /// An opcode of our set.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -41,19 +41,16 @@ macro_rules! opcodes {
                         name: $u_name,
                         stablehlo: Some($u_stablehlo),
                         calls: Calls::Nothing,
-                        rule: |site| rules::unary(UnaryOp::$Unary, site),
                     },)*
                     $(Opcode::Binary(BinaryOp::$Binary) => Row {
                         name: $b_name,
                         stablehlo: Some($b_stablehlo),
                         calls: Calls::Nothing,
-                        rule: |site| rules::binary(BinaryOp::$Binary, site),
                     },)*
                     $(Opcode::$Other => Row {
                         name: $o_name,
                         stablehlo: $o_stablehlo,
                         calls: Calls::$o_calls,
-                        rule: $o_rule,
                     },)*
                 }
             }
@@ -77,21 +74,6 @@ macro_rules! opcodes {
         elementwise! {
             /// Elementwise opcodes of two operands of one type, which the result has too.
             BinaryOp is Binary: $($Binary $b_takes $b_work,)*
-        }
-
-        impl ComputationBuilder<'_> {
-            $(
-                #[doc = concat!("[`UnaryOp::", stringify!($Unary), "`].")]
-                pub fn $unary(&mut self, x: Id) -> Result<Id> {
-                    self.unary(UnaryOp::$Unary, x)
-                }
-            )*
-            $(
-                #[doc = concat!("[`BinaryOp::", stringify!($Binary), "`].")]
-                pub fn $binary(&mut self, x: Id, y: Id) -> Result<Id> {
-                    self.binary(BinaryOp::$Binary, x, y)
-                }
-            )*
         }
     };
 }

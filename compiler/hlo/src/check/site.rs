@@ -1,38 +1,22 @@
-//! An instruction of our set whose type is inferred from the messages.
+//! An instruction of our set whose type is inferred.
 
 use super::Checker;
 use crate::attributes::{self, ReplicaGroups, to_dims};
-use crate::opcode::Opcode;
 use crate::proto::HloInstructionProto;
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::Dims;
 
 /// The inferred type; `None` for a form that XLA has and our set lacks, which is checked no further.
-pub(crate) type Inferred = Result<Option<Type>>;
-
-/// How the type of an opcode is inferred.
-pub(crate) type Rule = fn(&Site<'_>) -> Inferred;
+pub(super) type Inferred = Result<Option<Type>>;
 
 /// An instruction with the types of its operands and the type that it states.
-pub(crate) struct Site<'a> {
+pub(super) struct Site<'a> {
     pub(super) checker: &'a Checker<'a>,
     pub(super) at: usize,
     pub(super) inst: &'a HloInstructionProto,
     pub(super) stated: &'a Type,
     pub(super) operands: &'a [&'a Type],
-}
-
-impl Checker<'_> {
-    /// The inferred type; `None` for what our set lacks.
-    pub(super) fn infer(&self, at: usize, stated: Option<&Type>, operands: &[Option<&Type>]) -> Inferred {
-        self.require_callees(at)?;
-        let inst = self.graph.inst(at);
-        let operands = operands.iter().copied().collect::<Option<Vec<&Type>>>();
-        let (Some(stated), Some(operands)) = (stated, operands) else { return Ok(None) };
-        let Some(opcode) = Opcode::parse(&inst.opcode) else { return Ok(None) };
-        (opcode.row().rule)(&Site { checker: self, at, inst, stated, operands: &operands })
-    }
 }
 
 impl<'a> Site<'a> {
