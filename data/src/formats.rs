@@ -97,3 +97,24 @@ pub fn meanings() -> &'static [&'static str] {
     static MEANINGS: LazyLock<Vec<&str>> = LazyLock::new(|| FORMATS.iter().map(|format| format.about).collect());
     &MEANINGS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_found_by_their_words_and_by_endings_of_names() {
+        for format in FORMATS {
+            assert_eq!(Format::named(format.word), Ok(format));
+            let of_names = format.extensions.iter().map(|extension| Format::of(&format!("x.{extension}")));
+            assert!(of_names.into_iter().all(|found| found == Some(format)), "{format:?}");
+        }
+        assert_eq!(Format::of("x.csv"), None);
+        let error = Format::named("josnl").unwrap_err();
+        assert!(
+            error.message().starts_with("there is no format `josnl`, expected one of `text`, `jsonl`, "),
+            "{error}"
+        );
+        assert_eq!(error.help_text(), Some("did you mean `jsonl`?"));
+    }
+}

@@ -43,18 +43,10 @@ impl RecipeData {
     /// # Errors
     /// When there is no such format.
     pub fn packed(table: DataTable, base: impl Into<PathBuf>, pack: Packing) -> Result<Self> {
-        let named = |(key, number): (&str, usize), source| {
-            self::source(source).map_err(|error| error.key(format!("data.{key}.{number}.format")))
-        };
-        let train = table.sources.iter().enumerate().map(|(number, source)| named(("sources", number), source));
-        let held_out = table.held_out.iter().enumerate().map(|(number, source)| {
-            Ok(Self::config(&table, vec![named(("held_out", number), source)?], (pack, false)))
-        });
-        Ok(Self {
-            base: base.into(),
-            train: Self::config(&table, train.collect::<Result<_>>()?, (pack, table.shuffle)),
-            held_out: held_out.collect::<Result<_>>()?,
-        })
+        let train = Self::config(&table, sources("sources", &table.sources)?, (pack, table.shuffle));
+        let held_out = sources("held_out", &table.held_out)?.into_iter();
+        let held_out = held_out.map(|source| Self::config(&table, vec![source], (pack, false))).collect();
+        Ok(Self { base: base.into(), train, held_out })
     }
 
     fn config(table: &DataTable, sources: Vec<SourceConfig>, (pack, shuffle): (Packing, bool)) -> DataConfig {
@@ -157,6 +149,14 @@ impl Data for RecipeData {
         }
         halite_data::open_tokenizer(&config.tokenizer, &self.base).map(Some)
     }
+}
+
+/// The sources under a key of the table.
+fn sources(key: &str, sources: &[DataSource]) -> Result<Vec<SourceConfig>> {
+    let one = |(number, stated): (usize, &DataSource)| {
+        source(stated).map_err(|error| error.key(format!("data.{key}.{number}.format")))
+    };
+    sources.iter().enumerate().map(one).collect()
 }
 
 fn source(source: &DataSource) -> Result<SourceConfig> {

@@ -1,7 +1,7 @@
 //! What is trained on.
 
-use crate::schema::{Field, Form, Key, Keys, Kind};
-use crate::{Words, table, words};
+use crate::schema::{Field, Form, Key, Keys, Kind, Words};
+use crate::{table, words};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! What recipes may name and this crate does not know.
 
-use crate::schema::{Key, Kind, Named, optional};
+use crate::schema::{Key, Kind, Named, Words, optional};
 use crate::{DataTable, Optimizer, Recipe, Schedule};
 use halite_support::Diagnostics;
 
@@ -26,15 +26,6 @@ pub trait Extension {
     fn formats(&self) -> Words {
         Words::default()
     }
-}
-
-/// Words that a key takes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Words {
-    /// The words, in the order in which they are listed.
-    pub words: &'static [&'static str],
-    /// What each of them means, in their order.
-    pub meanings: &'static [&'static str],
 }
 
 /// A table of a target, or of several that share it; an update rule or a shape of schedules by name.

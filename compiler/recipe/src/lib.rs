@@ -39,7 +39,7 @@ pub use accumulate::{Accumulate, Form};
 pub use checkpoint::CheckpointOptions;
 pub use config::ConfigValue;
 pub use data::{DataSource, DataTable, Documents, OnError, Pack, Part};
-pub use extension::{Extension, Section, Words, keys};
+pub use extension::{Extension, Section, keys};
 #[doc(hidden)]
 pub use halite_support::doc;
 pub use loss_scale::{DynamicLossScale, LossScale};
@@ -57,7 +57,7 @@ pub use recompute::{ByteSize, Recompute, RecomputePolicy, RecomputeWhere};
 pub use recovery::RecoveryOptions;
 pub use rules::{check, check_realizable, in_update};
 pub use schedule::Schedule;
-pub use schema::RECIPE_VERSION;
+pub use schema::{RECIPE_VERSION, Words};
 pub use sizes::Sizes;
 pub use target::TargetName;
 pub use text::{Hint, hint, load, load_over, model_of, other_names};

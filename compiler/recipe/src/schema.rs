@@ -212,6 +212,15 @@ pub fn value(value: impl Serialize) -> Option<toml::Value> {
     toml::Value::try_from(value).ok()
 }
 
+/// Words that a key takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Words {
+    /// The words, in the order in which they are listed.
+    pub words: &'static [&'static str],
+    /// What each of them means, in their order.
+    pub meanings: &'static [&'static str],
+}
+
 /// What a name stands for: an update rule, a shape of schedules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Named {
