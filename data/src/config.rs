@@ -1,5 +1,6 @@
 //! The configuration of data. How recipes write it is the business of recipes.
 
+use crate::documents::Documents;
 use crate::formats::{Format, Holds, OpenExamples};
 use halite_support::{Diagnostic, Result, codes};
 use serde::Serialize;
@@ -73,7 +74,7 @@ impl SourceConfig {
 
     /// Whether it holds tokens that something made before, and no text.
     pub fn has_tokens(&self) -> bool {
-        self.holds().iter().any(|holds| matches!(holds, Some(Holds::Tokens { .. })))
+        self.holds().iter().any(|holds| matches!(holds, Some(Holds::Tokens { .. } | Holds::Ids(_))))
     }
 
     /// Whether its files say by themselves where documents end.
@@ -94,19 +95,6 @@ impl DataConfig {
         let error = Diagnostic::error(codes::RECIPE_RANGE, message).key("data.sources");
         Err(error.help("train on one kind, or make the documents examples, each with all inputs of the model"))
     }
-}
-
-/// What a document of a text file is.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Documents {
-    /// The whole file.
-    #[default]
-    File,
-    /// Each line.
-    Line,
-    /// What stands between blank lines.
-    Blank,
 }
 
 /// How documents become rows.

@@ -5,7 +5,7 @@ use crate::counted::Counted;
 use crate::encoder::Encoder;
 use crate::files::Root;
 use crate::open::{named, open_reader};
-use crate::source::Block;
+use crate::shard::Block;
 use halite_disk::Disk;
 use halite_support::Result;
 use std::path::Path;

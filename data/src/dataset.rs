@@ -1,9 +1,10 @@
 //! The seam between data and training: an endless stream of rows that knows where it is.
 
 use crate::formats::{Format, safetensors};
+use crate::input::Input;
 use crate::tokenizer::Tokenizer;
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::HostTensor;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde::{Deserialize, Serialize};
@@ -33,17 +34,6 @@ pub struct Takes {
     pub width: Option<usize>,
     /// All of its inputs.
     pub inputs: Vec<Input>,
-}
-
-/// An input of a model as it is in one row.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Input {
-    /// Its name.
-    pub name: String,
-    /// Its element type.
-    pub dtype: DType,
-    /// Its sizes but for the first, which is that of the batch.
-    pub shape: Vec<usize>,
 }
 
 impl Takes {

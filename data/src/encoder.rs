@@ -2,7 +2,7 @@
 
 use crate::config::{DataConfig, SourceConfig};
 use crate::marks::{Marks, NONE};
-use crate::source::{Block, Content};
+use crate::shard::{Block, Content};
 use crate::tokenizer::{self, Tokenizer};
 use halite_support::{Diagnostic, Result};
 use std::path::Path;

@@ -1,11 +1,13 @@
 //! The examples of one source.
 
-use crate::dataset::{Dataset, Input, Position, Rows};
+use crate::dataset::{Dataset, Position, Rows};
+use crate::example_file::ExampleFile;
 use crate::files::Origin;
 use crate::formats::OpenExamples;
+use crate::input::Input;
 use crate::part::Part;
 use crate::random::{hash, shuffle};
-use crate::source::not_ours;
+use crate::shard::not_ours;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{HostTensor, Shape};
 use indexmap::IndexMap;
@@ -14,18 +16,6 @@ use std::collections::BTreeMap;
 
 /// What keys the order of examples apart from those of files and rows.
 const EXAMPLES: u64 = 3;
-
-/// A file of examples that is open.
-pub(crate) trait ExampleFile: Send {
-    /// How many examples it holds.
-    fn count(&self) -> u64;
-
-    /// The values of an input, which is the one at this position, in one example, added to what is there already.
-    ///
-    /// # Errors
-    /// When it cannot be read, or holds what the input cannot.
-    fn read(&self, input: (usize, &Input), example: u64, into: &mut Vec<u8>) -> Result<()>;
-}
 
 /// Examples of files, in an order of each epoch.
 pub(crate) struct Examples {

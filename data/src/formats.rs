@@ -4,17 +4,22 @@ mod jsonl;
 pub(crate) mod megatron;
 mod npy;
 pub(crate) mod parquet;
+pub(crate) mod raw;
+mod request;
 pub(crate) mod safetensors;
 pub(crate) mod text;
 pub(crate) mod u16;
 pub(crate) mod u32;
 
-use crate::dataset::Input;
-use crate::examples::ExampleFile;
+pub(crate) use request::Request;
+
+use crate::example_file::ExampleFile;
 use crate::files::Origin;
-use crate::source::{Request, Shard};
+use crate::input::Input;
+use crate::shard::Shard;
 use halite_support::nearest::{list, suggestion};
 use halite_support::{Diagnostic, Result, codes};
+use raw::Width;
 use std::sync::LazyLock;
 
 /// The formats, in the order in which they are listed.
@@ -48,6 +53,8 @@ pub(crate) enum Holds {
     Text { open: OpenDocuments, may_be_compressed: bool },
     /// Documents of tokens; `marks_ends` where the file says by itself where they end.
     Tokens { open: OpenDocuments, marks_ends: bool },
+    /// Token ids alone, of this width.
+    Ids(Width),
     /// Examples.
     Examples { open: OpenExamples },
 }

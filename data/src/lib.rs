@@ -1,7 +1,7 @@
 //! What a run trains on: sequences of tokens, by sources, tokenizers and packing; or examples of any kind, as they are in files.
 //!
 //! [`open`] makes a [`Dataset`] of a [`DataConfig`]: an endless stream of rows that is a function of the files, the
-//! configuration and the seed, and of nothing else. Files are read block by block (`source`), tokenized (`encoder`), and
+//! configuration and the seed, and of nothing else. Files are read block by block (`shard`), tokenized (`encoder`), and
 //! packed a window at a time (`pack`). Where a stream is ([`Position`]) is the place where a window begins, what it was
 //! given by the one before, by reference, and how many of its rows were given; to go on, the window is read again.
 
@@ -10,12 +10,16 @@ mod config;
 mod count;
 mod counted;
 mod dataset;
+mod documents;
 mod encoder;
+mod example_file;
 mod examples;
 mod features;
 mod files;
 mod fingerprint;
 mod formats;
+mod input;
+mod layout;
 mod marks;
 mod mixture;
 mod open;
@@ -24,6 +28,7 @@ mod packed;
 mod part;
 mod random;
 mod reader;
+mod shard;
 mod source;
 mod statistics;
 #[cfg(test)]
@@ -33,12 +38,14 @@ mod window;
 mod write;
 
 pub use ahead::Ahead;
-pub use config::{DataConfig, Documents, OnError, Packing, SourceConfig};
+pub use config::{DataConfig, OnError, Packing, SourceConfig};
 pub use count::count;
 pub use counted::Counted;
-pub use dataset::{Data, Dataset, HeldOut, Input, Opened, Position, Rows, Skipped, Takes};
+pub use dataset::{Data, Dataset, HeldOut, Opened, Position, Rows, Skipped, Takes};
+pub use documents::Documents;
 pub use formats::text::FORMAT as TEXT;
 pub use formats::{Format, meanings, words};
+pub use input::Input;
 pub use marks::{Marks, known_ends};
 pub use mixture::Mixture;
 pub use open::{ExampleCount, check_marks, count_examples, open, open_examples, statistics};

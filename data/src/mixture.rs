@@ -1,7 +1,7 @@
 //! Several sources, each with its share of the rows.
 
 use crate::dataset::{Dataset, Position, Rows, Skipped};
-use crate::source::not_ours;
+use crate::shard::not_ours;
 use halite_support::{Diagnostic, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

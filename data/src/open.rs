@@ -2,13 +2,15 @@
 
 use crate::config::{DataConfig, SourceConfig};
 use crate::counted::Counted;
-use crate::dataset::{Dataset, Input};
+use crate::dataset::Dataset;
 use crate::encoder::Encoder;
 use crate::examples::Examples;
 use crate::files::Root;
 use crate::formats::OpenExamples;
+use crate::input::Input;
+use crate::layout::Layout;
 use crate::mixture::Mixture;
-use crate::packed::{Layout, Packed};
+use crate::packed::Packed;
 use crate::part::Part;
 use crate::random::hash;
 use crate::reader::Reader;

@@ -4,7 +4,7 @@ mod best_fit;
 mod in_order;
 
 use crate::config::Packing;
-use crate::packed::Layout;
+use crate::layout::Layout;
 use crate::window::Window;
 use std::ops::Range;
 

@@ -1,12 +1,12 @@
 //! The sequences of one source.
 
-use crate::config::Packing;
 use crate::dataset::{Dataset, Position, Rows, Skipped};
 use crate::encoder::Encoder;
+use crate::layout::Layout;
 use crate::pack::{Documents, Row};
 use crate::random::{hash, shuffle};
 use crate::reader::{Cursor, Reader};
-use crate::source::{Block, Place, not_ours};
+use crate::shard::{Block, Place, not_ours};
 use crate::window::{Carried, Span, Window};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
@@ -16,18 +16,6 @@ use std::sync::Arc;
 
 /// What keys the order of rows apart from that of files.
 const ROWS: u64 = 2;
-
-/// How documents of a source become rows.
-#[derive(Clone, Debug)]
-pub(crate) struct Layout {
-    pub(crate) pack: Packing,
-    /// Tokens of a row; at least 2.
-    pub(crate) width: usize,
-    /// About how many tokens are packed together.
-    pub(crate) buffer: usize,
-    /// What the order of rows is drawn from; `None` for the order of their documents.
-    pub(crate) seed: Option<u64>,
-}
 
 /// The documents of a source, packed.
 pub(crate) struct Packed {

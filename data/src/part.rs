@@ -1,6 +1,6 @@
 //! Shares of files, such as all but what is held out.
 
-use crate::config::Documents;
+use crate::documents::Documents;
 use crate::files::Origin;
 use halite_disk::Readable;
 use halite_support::files::cannot;

@@ -3,7 +3,7 @@
 use crate::config::OnError;
 use crate::dataset::Skipped;
 use crate::random::{hash, shuffle};
-use crate::source::{Block, Blocks, Fault, Found, Place, Reason, Shard, not_ours};
+use crate::shard::{Block, Blocks, Fault, Found, Place, Reason, Shard, not_ours};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

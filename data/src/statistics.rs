@@ -2,8 +2,9 @@
 
 use crate::counted::Counted;
 use crate::encoder::Encoder;
+use crate::layout::Layout;
 use crate::pack::Documents;
-use crate::packed::{Layout, read_window};
+use crate::packed::read_window;
 use crate::reader::Reader;
 use halite_support::Result;
 

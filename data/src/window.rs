@@ -1,6 +1,6 @@
 //! Tokens of the documents that are packed together, with where they came from.
 
-use crate::source::Place;
+use crate::shard::Place;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 

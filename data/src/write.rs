@@ -5,7 +5,7 @@ use crate::count::read;
 use crate::counted::Counted;
 use crate::encoder::Encoder;
 use crate::formats::megatron::{CODES, MAGIC, VERSION};
-use crate::source::tokens::Ids;
+use crate::shard::tokens::Ids;
 use halite_disk::{Destination, Disk, Unfinished};
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};

@@ -2,13 +2,12 @@
 
 mod array;
 
-use super::{Format, Holds};
-use crate::config::Documents;
+use super::{Format, Holds, Request};
+use crate::documents::Documents;
 use crate::files::Origin;
 use crate::part::Part;
-use crate::source::{
-    BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, LONGEST, Place, Reason, Request, Shard,
-    locate,
+use crate::shard::{
+    BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, LONGEST, Place, Reason, Shard, locate,
 };
 use array::{ArrayShard, is_array};
 use halite_support::{Diagnostic, Result, codes, units};
@@ -31,7 +30,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn open(request: &Request<'_>) -> Result<Box<dyn Shard>> {
-    let (origin, coding, column) = (request.origin.clone(), request.coding, request.config.column.clone());
+    let (origin, coding, column) = (request.origin.clone(), request.coding, request.column.to_owned());
     if !is_array(&origin, coding)? {
         return Ok(Box::new(JsonlShard { origin, coding, column, range: request.range(Documents::Line)? }));
     }

@@ -4,11 +4,11 @@
 //! sequences there are and how many entries of documents; the length of each sequence in ids (`i32`) and where it begins in
 //! bytes (`i64`); and the sequence that each document begins with, with a last entry behind them all (`i64`).
 
-use super::{Format, Holds};
+use super::raw::widths;
+use super::{Format, Holds, Request};
 use crate::files::Origin;
-use crate::source::raw::WIDTHS;
-use crate::source::tokens::{self, Ends, Extent, Ids, TokenShard};
-use crate::source::{Request, Shard};
+use crate::shard::Shard;
+use crate::shard::tokens::{self, Ends, Extent, Ids};
 use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
@@ -26,7 +26,7 @@ fn open(request: &Request<'_>) -> Result<Box<dyn Shard>> {
     let file = request.origin.open()?;
     let index = Index::open(&indexed(request.origin)?)?;
     let extent = Extent { ids: index.ids, offset: 0, count: index.tokens()? };
-    Ok(Box::new(TokenShard::new(request, file, extent, Ends::At(Arc::new(index)))))
+    Ok(request.shard(file, extent, Ends::At(Arc::new(index))))
 }
 
 /// The index beside a file.
@@ -37,8 +37,9 @@ fn indexed(origin: &Origin) -> Result<Origin> {
     }
     let message =
         format!("`{}` has no `{}` beside it, as files of Megatron do", origin.path.display(), index.path.display());
-    let widths = WIDTHS.map(|(format, _)| format!("\"{}\"", format.word)).join("` or `");
-    let help = format!("of token ids alone, as nanoGPT and llm.c write them, state the width: `format = {widths}`");
+    let words: Vec<String> = widths().map(|(format, _)| format!("`format = \"{}\"`", format.word)).collect();
+    let stated = words.join(" or ");
+    let help = format!("of token ids alone, as nanoGPT and llm.c write them, state the width: {stated}");
     Err(Diagnostic::error(codes::DATA, message).help(help))
 }
 

@@ -1,8 +1,8 @@
 //! Arrays of NumPy with one dimension. Documents end with `eos`.
 
-use super::{Format, Holds};
-use crate::source::tokens::{Extent, Ids, TokenShard};
-use crate::source::{Request, Shard};
+use super::{Format, Holds, Request};
+use crate::shard::Shard;
+use crate::shard::tokens::{Ends, Extent, Ids};
 use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
 fn open(request: &Request<'_>) -> Result<Box<dyn Shard>> {
     let file = request.origin.open()?;
     let extent = read(&file, &request.origin.path)?;
-    Ok(Box::new(TokenShard::new(request, file, extent, request.marked_ends())))
+    Ok(request.shard(file, extent, Ends::After(request.eos)))
 }
 
 const MAGIC: &[u8] = b"\x93NUMPY";

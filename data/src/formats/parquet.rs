@@ -6,8 +6,8 @@ mod table;
 #[cfg(all(test, feature = "parquet"))]
 pub(crate) use table::ParquetShard;
 
-use super::{Format, Holds};
-use crate::source::{Request, Shard};
+use super::{Format, Holds, Request};
+use crate::shard::Shard;
 use halite_support::Result;
 
 pub(crate) const FORMAT: Format = Format {
@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
 
 #[cfg(feature = "parquet")]
 fn open(request: &Request<'_>) -> Result<Box<dyn Shard>> {
-    Ok(Box::new(table::ParquetShard::open(request.origin, &request.config.column, request.part)?))
+    Ok(Box::new(table::ParquetShard::open(request.origin, request.column, request.part)?))
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -1,9 +1,9 @@
 //! Files of examples: the safetensors format, of which only the rows are read that are asked for.
 
 use super::{Format, Holds};
-use crate::dataset::Input;
-use crate::examples::ExampleFile;
+use crate::example_file::ExampleFile;
 use crate::files::Origin;
+use crate::input::Input;
 use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};

@@ -2,12 +2,10 @@
 
 mod cuts;
 
-use super::{Format, Holds};
-use crate::config::Documents;
+use super::{Format, Holds, Request};
+use crate::documents::Documents;
 use crate::files::Origin;
-use crate::source::{
-    BLOCK, BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, Place, Request, Shard, locate,
-};
+use crate::shard::{BLOCK, BYTE_ORDER_MARK, Block, Blocks, Coding, Content, Fault, Found, Input, Place, Shard, locate};
 use cuts::{blank_before, first_block};
 use halite_support::Result;
 use std::ops::Range;
@@ -22,7 +20,7 @@ pub const FORMAT: Format = Format {
 };
 
 fn open(request: &Request<'_>) -> Result<Box<dyn Shard>> {
-    let documents = request.config.documents;
+    let documents = request.documents;
     let (origin, coding, range) = (request.origin.clone(), request.coding, request.range(documents)?);
     Ok(Box::new(TextShard { origin, coding, documents, range, block: BLOCK }))
 }

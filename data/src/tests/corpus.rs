@@ -1,14 +1,16 @@
 //! Random corpora, and what they are expected to become.
 
-use crate::config::{DataConfig, Documents, OnError, Packing, SourceConfig};
+use crate::config::{DataConfig, OnError, Packing, SourceConfig};
 use crate::dataset::{Dataset, Rows};
+use crate::documents::Documents;
 use crate::encoder::Encoder;
 use crate::files::Origin;
 use crate::formats::text::TextShard;
-use crate::packed::{Layout, Packed};
+use crate::layout::Layout;
+use crate::packed::Packed;
 use crate::random::hash;
 use crate::reader::Reader;
-use crate::source::{Coding, Shard};
+use crate::shard::{Coding, Shard};
 use halite_disk::Disk;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,8 +1,9 @@
 //! How little of the rows is padding.
 
 use super::corpus::{Case, Corpus, Draw, epochs};
-use crate::config::{Documents, Packing};
-use crate::packed::Layout;
+use crate::config::Packing;
+use crate::documents::Documents;
+use crate::layout::Layout;
 use std::path::Path;
 
 /// The share of tokens in the rows of an epoch that are of documents.

@@ -1,8 +1,9 @@
 //! What cannot be read, by both policies.
 
 use super::corpus::{config, pieces, source};
-use crate::config::{DataConfig, Documents, OnError, Packing, SourceConfig};
+use crate::config::{DataConfig, OnError, Packing, SourceConfig};
 use crate::dataset::{Dataset, Skipped};
+use crate::documents::Documents;
 use crate::open;
 use flate2::Compression;
 use flate2::write::GzEncoder;

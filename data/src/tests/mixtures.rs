@@ -1,8 +1,9 @@
 //! Several sources.
 
 use super::corpus::{config, source};
-use crate::config::{DataConfig, Documents, SourceConfig};
+use crate::config::{DataConfig, SourceConfig};
 use crate::dataset::Dataset;
+use crate::documents::Documents;
 use crate::mixture::Mixture;
 use crate::open;
 use crate::random::hash;

@@ -1,8 +1,9 @@
 //! Every token of every document is a label exactly once in an epoch.
 
 use super::corpus::{cut, epochs, pieces, random};
-use crate::config::{Documents, Packing};
+use crate::config::Packing;
 use crate::dataset::Dataset;
+use crate::documents::Documents;
 use std::collections::BTreeMap;
 
 const CORPORA: u64 = 300;

@@ -1,8 +1,9 @@
 //! Reads that fail: each, of every kind of file, once.
 
 use super::corpus::{config, source};
-use crate::config::{DataConfig, Documents, OnError, SourceConfig};
+use crate::config::{DataConfig, OnError, SourceConfig};
 use crate::dataset::{Dataset, Rows};
+use crate::documents::Documents;
 use crate::files::Root;
 use crate::open::open_on;
 use flate2::Compression;

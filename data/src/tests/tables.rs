@@ -6,7 +6,7 @@ use crate::dataset::Dataset;
 use crate::files::Origin;
 use crate::formats::parquet::ParquetShard;
 use crate::part::Part;
-use crate::source::{Block, Content, Fault, Found, Reason, Shard};
+use crate::shard::{Block, Content, Fault, Found, Reason, Shard};
 use crate::{open, statistics};
 use halite_disk::Disk;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ fn reading_goes_on_at_any_row() {
                 assert_eq!(text(block), *expected, "{}", path.display());
             }
         }
-        let outside = crate::source::Place { at: 46, within: false };
+        let outside = crate::shard::Place { at: 46, within: false };
         let message = blocks.seek(outside).unwrap_err().to_string();
         assert!(message.contains("the position is at row 46 of"), "{message}");
     }

@@ -1,8 +1,9 @@
 //! Tokenizers of Hugging Face.
 
 use super::corpus::{config, source};
-use crate::config::{DataConfig, Documents, Packing, SourceConfig};
+use crate::config::{DataConfig, Packing, SourceConfig};
 use crate::dataset::Dataset;
+use crate::documents::Documents;
 use crate::open;
 use std::path::Path;
 

@@ -1,8 +1,9 @@
 //! Files of token ids.
 
 use super::corpus::{config, cut, pieces, source};
-use crate::config::{DataConfig, Documents, OnError, Packing, SourceConfig};
+use crate::config::{DataConfig, OnError, Packing, SourceConfig};
 use crate::dataset::Dataset;
+use crate::documents::Documents;
 use crate::{count, formats, open, statistics, write_tokens};
 use halite_disk::{Disk, Fate, Operation};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::document;
 use crate::files::Origin;
-use crate::source::{
+use crate::shard::{
     BYTE_ORDER_MARK, Blocks, Coding, Fault, Found, Input, LONGEST, Place, Reason, Shard, is_damage, locate,
 };
 use halite_support::files::cannot;

@@ -7,7 +7,7 @@ mod unpack;
 
 use crate::files::Origin;
 use crate::part::Part;
-use crate::source::{Block, Blocks, Content, Fault, Found, LONGEST, Place, Reason, Shard, is_damage, not_ours};
+use crate::shard::{Block, Blocks, Content, Fault, Found, LONGEST, Place, Reason, Shard, is_damage, not_ours};
 use chunks::{Chunks, Parquet};
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes, contained, units};

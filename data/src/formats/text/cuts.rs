@@ -1,6 +1,6 @@
 //! Where texts are cut: between documents, and within documents that are too long for one block.
 
-use crate::config::Documents;
+use crate::documents::Documents;
 
 /// What stands next in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,7 @@
 //! What is in files and is no document.
 
 use halite_support::{Diagnostic, codes};
+use std::io::ErrorKind;
 use std::str::Utf8Error;
 
 /// Why something cannot be used.
@@ -70,4 +71,9 @@ impl Fault {
             _ => error.help("mend the file, or write `on_error = \"skip\"` to leave out what cannot be read"),
         }
     }
+}
+
+/// Whether an error of reading says that the content is wrong, rather than that it could not be read.
+pub(crate) fn is_damage(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other)
 }

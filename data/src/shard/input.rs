@@ -1,12 +1,16 @@
 //! The bytes of a file or of a part of it, ahead of where reading is.
 
-use super::fault::{Fault, Reason};
-use super::{Coding, is_damage, not_ours};
+use super::coding::Coding;
+use super::fault::{Fault, Reason, is_damage};
+use super::place::not_ours;
 use crate::files::Origin;
 use halite_support::Result;
 use halite_support::files::cannot;
 use std::io::Read;
 use std::ops::Range;
+
+/// What editors of other systems put before a text.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A part of a file that is read from its start to its end.
 pub(crate) struct Input {

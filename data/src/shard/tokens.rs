@@ -1,7 +1,9 @@
 //! Files of token ids.
 
+use super::block::{BLOCK, Block, Content};
 use super::fault::{Fault, Reason};
-use super::{BLOCK, Block, Blocks, Content, Found, Place, Request, Shard, not_ours};
+use super::place::{Place, not_ours};
+use super::{Blocks, Found, Shard};
 use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
@@ -66,22 +68,14 @@ pub(crate) struct Extent {
 /// A file of token ids, or the part of one that is used.
 #[derive(Clone)]
 pub(crate) struct TokenShard {
-    path: PathBuf,
-    file: Readable,
-    extent: Extent,
+    pub(crate) path: PathBuf,
+    pub(crate) file: Readable,
+    pub(crate) extent: Extent,
     /// Ids that are used.
-    range: Range<u64>,
-    ends: Ends,
+    pub(crate) range: Range<u64>,
+    pub(crate) ends: Ends,
     /// How many ids the tokenizer knows.
-    vocabulary: u64,
-}
-
-impl TokenShard {
-    /// The part that is asked for, of a file with these ids.
-    pub(crate) fn new(request: &Request<'_>, file: Readable, extent: Extent, ends: Ends) -> Self {
-        let (path, range) = (request.origin.path.clone(), request.part.of(extent.count));
-        Self { path, file, extent, range, ends, vocabulary: request.encoder.vocabulary() }
-    }
+    pub(crate) vocabulary: u64,
 }
 
 impl Shard for TokenShard {

@@ -3,17 +3,13 @@
 //! The header of llm.c is that of its `dev/data/data_common.py`: 256 numbers of 32 bits, of which the first three are a magic number that
 //! goes by the width of the ids, a version and how many ids follow.
 
-use super::tokens::{Extent, Ids, TokenShard};
-use super::{Request, Shard};
-use crate::formats::{self, Format};
+use super::{FORMATS, Format, Holds, Request};
+use crate::shard::Shard;
+use crate::shard::tokens::{Ends, Extent, Ids};
 use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
-
-/// The widths that recipes state, by their formats.
-pub(crate) const WIDTHS: [(Format, Width); 2] =
-    [(formats::u16::FORMAT, formats::u16::WIDTH), (formats::u32::FORMAT, formats::u32::WIDTH)];
 
 /// Bytes of the header of llm.c.
 const HEADER: u64 = 4 * 256;
@@ -26,11 +22,19 @@ pub(crate) struct Width {
     pub(crate) magic: u32,
 }
 
+/// The widths that recipes state, with their formats.
+pub(super) fn widths() -> impl Iterator<Item = (Format, Width)> {
+    FORMATS.into_iter().filter_map(|format| match format.holds {
+        Holds::Ids(width) => Some((format, width)),
+        _ => None,
+    })
+}
+
 /// Opens a file of ids of a width.
 pub(crate) fn open(request: &Request<'_>, width: Width) -> Result<Box<dyn Shard>> {
     let file = request.origin.open()?;
     let extent = extent(&file, &request.origin.path, width.ids)?;
-    Ok(Box::new(TokenShard::new(request, file, extent, request.marked_ends())))
+    Ok(request.shard(file, extent, Ends::After(request.eos)))
 }
 
 /// Where the ids of a file are, of a width that the recipe states.
@@ -47,7 +51,7 @@ fn extent(file: &Readable, path: &Path, ids: Ids) -> Result<Extent> {
         Err(Diagnostic::error(codes::DATA, message).help(help))
     };
     let stated = ids.bytes();
-    match WIDTHS.iter().find(|(_, own)| own.magic == magic) {
+    match widths().find(|(_, own)| own.magic == magic) {
         Some((_, own)) if own.ids == ids => return Ok(Extent { ids, offset: HEADER, count: count.into() }),
         Some((format, own)) => {
             let what = format!("is of llm.c with ids of {} bytes, the recipe states {stated}", own.ids.bytes());
@@ -57,8 +61,8 @@ fn extent(file: &Readable, path: &Path, ids: Ids) -> Result<Extent> {
     }
     if length % stated as u64 != 0 {
         let what = format!("has {length} bytes, which are no whole ids of {stated} bytes");
-        let words = WIDTHS.map(|(format, _)| format!("`{}`", format.word)).join(" or ");
-        return wrong(what, format!("state the width that it was written with, {words}"));
+        let words: Vec<String> = widths().map(|(format, _)| format!("`{}`", format.word)).collect();
+        return wrong(what, format!("state the width that it was written with, {}", words.join(" or ")));
     }
     Ok(Extent { ids, offset: 0, count: length / stated as u64 })
 }
