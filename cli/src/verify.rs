@@ -6,10 +6,10 @@ use crate::bars;
 use crate::context::{Context, Output, Result};
 use crate::table::{counted, table};
 use clap::Args;
-use halite_verify::{Causality, ChoiceCounts, Culprit, Leak, Outcome, VerifyOptions, VerifyReport, VerifyRow};
 use halite_bundle::ModuleRole;
 use halite_passes::PipelineSpec;
 use halite_recipe::TargetName;
+use halite_verify::{Causality, ChoiceCounts, Culprit, Leak, Outcome, VerifyOptions, VerifyReport, VerifyRow};
 use serde_json::json;
 
 /// Compare the optimized program with the unoptimized one on CPU XLA.

@@ -2,8 +2,8 @@
 
 use halite::Session;
 use halite_ir::{FuncResult, Function, Interpreter, Module, NamedParams, Param, ParamRole, ResultRole};
-use halite_passes::matches_pattern;
 use halite_optim::RefWeight;
+use halite_passes::matches_pattern;
 use halite_recipe::{Clip, Group, Recipe};
 use halite_tensor::{DType, HostTensor, Packing, Part};
 use halite_test_kit::{InputKind, Tolerance, agree, seeded_inputs};

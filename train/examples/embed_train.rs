@@ -5,10 +5,10 @@
 
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite_train::runtime::{ClientOptions, Pjrt, find_plugin};
 use halite::support::{Diagnostic, Diagnostics, codes};
 use halite::tensor::{DType, HostTensor};
 use halite_train::TrainStep;
+use halite_train::runtime::{ClientOptions, Pjrt, find_plugin};
 use std::process::ExitCode;
 use std::sync::Arc;
 

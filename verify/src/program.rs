@@ -1,12 +1,12 @@
 //! Programs that are compared, and what comes out of them by the names of the model.
 
-use halite::compile::{Ranges, ranges};
-use halite::compile::{CompileOptions, CompiledModule, locate};
-use halite::Session;
-use halite::source::Source;
 use crate::choices::{Form, with_choices};
 use crate::inputs;
 use crate::outputs::{Output, Outputs};
+use halite::Session;
+use halite::compile::{CompileOptions, CompiledModule, locate};
+use halite::compile::{Ranges, ranges};
+use halite::source::Source;
 use halite_bundle::{ModuleRole, link_decompositions, part_names};
 use halite_ir::{FuncResult, Function, Layout, NamedParams, ParamRole, ResultRole};
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};

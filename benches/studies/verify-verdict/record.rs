@@ -6,10 +6,10 @@
 //! that of the unoptimized one, in units of roundoff (as `halite_verify::verdict::Residual` defines them).
 
 use halite::Session;
-use halite_verify::{Study, VerifyOptions};
-use halite_verify::verdict::Residual;
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
 use halite_support::Diagnostics;
+use halite_verify::verdict::Residual;
+use halite_verify::{Study, VerifyOptions};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -5,8 +5,8 @@ use crate::bars;
 use crate::context::{Context, Output, Result};
 use crate::table::{counted, grouped, table};
 use halite::source::Source;
-use halite_verify::{EachPassReport, PassRow, Study, VerifyOptions, VerifyRow};
 use halite_runtime::Executor;
+use halite_verify::{EachPassReport, PassRow, Study, VerifyOptions, VerifyRow};
 use serde_json::json;
 
 /// Verifies after each optimization, with a bar; `bisect` asks for the rule of the one at fault.

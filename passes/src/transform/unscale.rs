@@ -3,8 +3,8 @@
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::loss_scale::factor;
-use halite_optim::scaled;
 use halite_ir::{Builder, FuncResult, LocKind, Module, Phase, ResultRole, StepPart, engine};
+use halite_optim::scaled;
 use halite_recipe::LossScale;
 use halite_support::Result;
 

@@ -8,12 +8,12 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use halite::compile::CompileOptions;
-use halite_runtime::{Executor, Program};
 use halite::tensor::{DType, HostTensor};
 use halite::{Bundle, Session};
 use halite_bundle::convert::to_stored;
 use halite_bundle::init::initial_state;
 use halite_bundle::{ModuleRole, PortRole};
+use halite_runtime::{Executor, Program};
 use halite_xla_rs::{XlaBuffer, XlaRs, computation, xla};
 use std::error::Error;
 

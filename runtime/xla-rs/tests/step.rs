@@ -1,9 +1,9 @@
 //! One module on the crate `xla`: the step of `tiny` is compiled and makes updates, as it does on the PJRT plugin.
 
 use halite::compile::CompileOptions;
-use halite_runtime::{ClientOptions, Executor, Pjrt, find_plugin};
 use halite::tensor::{DType, HostTensor};
 use halite::{Bundle, Session};
+use halite_runtime::{ClientOptions, Executor, Pjrt, find_plugin};
 use halite_train::TrainStep;
 use halite_xla_rs::XlaRs;
 use std::sync::Arc;

@@ -12,11 +12,11 @@ mod targets;
 mod vocabulary;
 
 pub use check::{ModuleCheck, Repeated, join};
+pub use halite_estimate as estimate;
+pub use halite_estimate::{Basis, Provenance};
 pub use halite_hlo::{Origin, origin};
 pub use halite_passes::RankSource;
 pub use policy_need::PolicyNeed;
-pub use halite_estimate as estimate;
-pub use halite_estimate::{Basis, Provenance};
 pub use settings::RunSettings;
 pub use target::{Target, Variant};
 pub use targets::Targets;

@@ -2,10 +2,10 @@
 
 use crate::PolicyNeed;
 use crate::check::ModuleCheck;
-use halite_estimate::Analysis;
 use crate::settings::RunSettings;
 use halite_bundle::estimate::{Estimate, Fit, MemoryKind};
 use halite_bundle::{Manifest, ModuleRole};
+use halite_estimate::Analysis;
 use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
 use halite_passes::{DialectEntry, RankSource};

@@ -2,7 +2,6 @@
 
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite_verify::VerifyOptions;
 use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;
 use halite_bundle::tensors::Tensors;
@@ -15,6 +14,7 @@ use halite_test_kit::xla;
 use halite_tests::compiled::stored_state;
 use halite_tests::texts;
 use halite_train::{LoadedModule, RunFiles, Silent, TrainOptions, train};
+use halite_verify::VerifyOptions;
 use std::path::Path;
 
 fn load(session: &mut Session) -> Source {
@@ -90,6 +90,7 @@ fn training_and_verification_feed_it() {
     let mut session = Session::new();
     let source = load(&mut session);
     let options = VerifyOptions { full: true, ..VerifyOptions::default() };
-    let report = halite_verify::verify(&session, &source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let report =
+        halite_verify::verify(&session, &source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
     assert!(report.passed(), "{report:?}");
 }

@@ -3,7 +3,6 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite_verify::VerifyOptions;
 use halite_bundle::ModuleRole;
 use halite_ir::{Function, Interpreter, TensorType};
 use halite_recipe::{PrecisionName, RoundingMode, SrSites};
@@ -13,6 +12,7 @@ use halite_tensor::compare::difference;
 use halite_test_kit::numeric::{Random, uniform};
 use halite_test_kit::xla;
 use halite_tests::tolerances::SUMS;
+use halite_verify::VerifyOptions;
 
 /// Loss and gradients, all passes at work but the optimizer.
 const GRADIENTS: &str = "bind-recipe, cse, dce, auto-diff, auto-cast, (simplify, fold-constant, cse, dce)*, \

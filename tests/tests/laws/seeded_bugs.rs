@@ -4,7 +4,6 @@
 
 use halite::Session;
 use halite::source::Source;
-use halite_verify::{PassRow, Study, VerifyOptions, VerifyRow};
 use halite_bundle::ModuleRole;
 use halite_ir::ops::{Compare, Constant, Direction, DotGeneral, Iota, Reduce, Slice};
 use halite_ir::{Function, Module, Op, Rewriter, Value};
@@ -12,6 +11,7 @@ use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline, PipelineSpec, Rel
 use halite_support::{Diagnostic, Name, Result, Severity};
 use halite_tensor::DType;
 use halite_test_kit::xla;
+use halite_verify::{PassRow, Study, VerifyOptions, VerifyRow};
 use std::sync::Arc;
 
 mod subtle;
@@ -376,7 +376,7 @@ fn pipeline(session: &Session, bug: &Bug) -> Pipeline {
 /// The runner checks that a pass that reports a change made one.
 fn unseen((session, source): &(Session, Source), bugs: &[Bug]) -> Vec<String> {
     let options = options(None);
-    let study = Study::new(&session, source, &options, xla::client()).unwrap();
+    let study = Study::new(session, source, &options, xla::client()).unwrap();
     for rows in study.verify_seeds(study.pipeline(), seeds()).unwrap() {
         assert!(rows.iter().all(VerifyRow::passed), "{rows:#?}");
     }

@@ -5,10 +5,10 @@
 
 use halite::Session;
 use halite::source::Source;
-use halite_verify::verdict::{FALSE_ALARM, Judged, Residual, judge};
-use halite_verify::{Outcome, Study, VerifyOptions, VerifyRow};
 use halite_test_kit::numeric::Random;
 use halite_test_kit::xla;
+use halite_verify::verdict::{FALSE_ALARM, Judged, Residual, judge};
+use halite_verify::{Outcome, Study, VerifyOptions, VerifyRow};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 

@@ -1,7 +1,6 @@
 //! Steps on meshes, through all passes: what the ranks compute together is what one device computes.
 
 use halite::pipelines::train_step;
-use halite_verify::VerifyOptions;
 use halite_ir::{Module, text};
 use halite_runtime::evaluate_replicas;
 use halite_support::{Diagnostic, Result};
@@ -12,6 +11,7 @@ use halite_tests::layouts::{Case, Machine, Pair, is_long};
 use halite_tests::meshes::{ALL_MODELS, CLIP, Loaded, MODELS, OnMesh, Ranks, entry, ignore_labels, shapes, together};
 use halite_tests::parallel::for_each;
 use halite_tests::stepping::{advance, first_inputs};
+use halite_verify::VerifyOptions;
 use std::collections::BTreeSet;
 
 /// How many updates are compared: the first and what moments make of the next, or more in the long run.
@@ -106,7 +106,8 @@ fn mixed_steps_of_ranks_are_held_to_the_rule_of_verify() {
         let case = Case { model, ranks, recompute, machine: Machine::Xla };
         let Loaded { session, source } = Loaded::new(case.model(), &case.settings("mixed"));
         let options = VerifyOptions { full: true, ..VerifyOptions::default() };
-        let report = halite_verify::verify(&session, &source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let report = halite_verify::verify(&session, &source, &options, xla::client())
+            .unwrap_or_else(|errors| panic!("{errors:?}"));
         let wrong: Vec<_> = report.rows.iter().filter(|row| !row.passed()).collect();
         assert!(report.passed() && report.rows.len() > 10, "{case:?}: {wrong:?} {:?}", report.causality);
     });

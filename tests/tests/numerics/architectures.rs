@@ -4,10 +4,10 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite_verify::VerifyOptions;
 use halite_support::codes;
 use halite_test_kit::xla;
 use halite_tests::parallel::for_each;
+use halite_verify::VerifyOptions;
 
 /// Each with whether it reads in both directions.
 const MODELS: [(&str, bool); 10] = [

@@ -2,10 +2,10 @@
 
 use halite::Session;
 use halite::source::Source;
-use halite_verify::VerifyOptions;
 use halite_ir::{Module, fingerprint};
 use halite_passes::{Runner, RunnerOptions};
 use halite_test_kit::xla;
+use halite_verify::VerifyOptions;
 use std::path::Path;
 
 /// The recipe of a small Llama.

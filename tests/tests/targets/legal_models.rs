@@ -3,10 +3,10 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite_verify::VerifyOptions;
 use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::codes;
 use halite_test_kit::xla;
+use halite_verify::VerifyOptions;
 
 /// A recipe for trn1 without the kernel of `top_k`, with a model that makes `more` of hidden states `x` and adds it to its
 /// loss.
@@ -52,8 +52,10 @@ fn verification_refuses_what_compilation_does() {
     let error = refused.iter().find(|error| error.code() == codes::ILLEGAL).unwrap_or_else(|| panic!("{refused:?}"));
     assert!(error.notes().iter().any(|note| note.contains("`integer-reduce`")), "{error:?}");
     let options = VerifyOptions::default();
-    let found = halite_verify::verify(&session, &source, &options, xla::client()).expect_err("verification must not pass");
+    let found =
+        halite_verify::verify(&session, &source, &options, xla::client()).expect_err("verification must not pass");
     assert!(found.iter().any(|found| found.code() == codes::ILLEGAL), "{found:?}");
-    let bisected = halite_verify::bisect(&session, &source, &options, xla::client()).expect_err("nor is there a pass at fault");
+    let bisected =
+        halite_verify::bisect(&session, &source, &options, xla::client()).expect_err("nor is there a pass at fault");
     assert_eq!(bisected, found);
 }

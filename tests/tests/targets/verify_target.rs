@@ -1,16 +1,17 @@
 //! Programs for Neuron, read back from their bytes and run by their decompositions, against the unoptimized ones.
 
 use halite::Session;
-use halite_verify::VerifyOptions;
 use halite_bundle::ModuleRole;
 use halite_test_kit::xla;
+use halite_verify::VerifyOptions;
 
 fn verify(preset: &str, role: ModuleRole) {
     let mut session = Session::new();
     let mut source = session.load(preset, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
     source.recipe.target = "trn1".into();
     let options = VerifyOptions { role, ..VerifyOptions::default() };
-    let report = halite_verify::verify(&session, &source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let report =
+        halite_verify::verify(&session, &source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let wrong: Vec<_> = report.rows.iter().filter(|row| !row.passed()).collect();
     assert!(report.passed(), "{preset}: {wrong:?} {:?}", report.causality);
     assert!(report.causality.is_some(), "{preset}: its forward module shows values by position");

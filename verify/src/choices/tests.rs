@@ -1,9 +1,9 @@
 //! Programs that choose, on CPU XLA.
 
 use super::*;
+use crate::{Study, VerifyOptions, VerifyReport};
 use halite::Session;
 use halite::source::{ModelInput, Source};
-use crate::{Study, VerifyOptions, VerifyReport};
 use halite_bundle::ModuleRole;
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_recipe::{ModelChoice, Optimizer, Recipe};

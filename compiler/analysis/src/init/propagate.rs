@@ -8,8 +8,8 @@ use halite_ir::composites::{CausalAttention, LayerNorm, RmsNorm, Rope, Softmax};
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Reduction;
 use halite_ir::{
-    Attrs, Composite, CompositeDef, EvalCx, Function, InferCx, Inst, Module, Op, OpClass, Param, ParamRole, Registry, TensorType,
-    Value,
+    Attrs, Composite, CompositeDef, EvalCx, Function, InferCx, Inst, Module, Op, OpClass, Param, ParamRole, Registry,
+    TensorType, Value,
 };
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};

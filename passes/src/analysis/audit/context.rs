@@ -3,8 +3,8 @@
 use super::flow::Flow;
 use crate::framework::pass::PassCx;
 use crate::transform::skip;
-use halite_optim::UpdateRules;
 use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, LocId, Module, Param, ParamRole, ResultRole, Value};
+use halite_optim::UpdateRules;
 use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
 use halite_tensor::DType;
