@@ -25,8 +25,8 @@ use halite_hlo::CheckedHlo;
 use halite_ir::{LowerOptions, Module, ResultRole};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Smaller};
-use halite_recipe::{Accumulate, Calls, ConfigValue, Form, Recipe, batch_ranks};
-use halite_support::nearest::nearest;
+use halite_recipe::{Accumulate, Calls, ConfigValue, Divides, Form, MeshAxis, Recipe, batch_ranks};
+use halite_support::nearest::{list, nearest};
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_cancelled, codes};
 use halite_target::{ModuleCheck, Target, Vocabulary};
 use halite_tensor::Mesh;
@@ -299,11 +299,15 @@ impl Session {
     /// As [`ranks`](Self::ranks), or when a batch is not stated that several ranks are to share.
     fn data_ranks(&self, source: &Source) -> Result<usize, Diagnostics> {
         let fault = |error| Diagnostics::from(locate(source, error));
-        let data = batch_ranks(&self.ranks(source)?);
+        let mesh = self.ranks(source)?;
+        let data = batch_ranks(&mesh);
         if data > 1 && source.recipe.batch.is_none() {
-            let message = format!("`batch` is not stated, which {data} ranks of `data` each take");
+            let axes = MeshAxis::that_divide(Divides::Batch).filter(|axis| mesh.size(axis.name()) > 1);
+            let axes: Vec<MeshAxis> = axes.collect();
+            let along = list(&axes.iter().map(|axis| axis.name()).collect::<Vec<_>>());
+            let message = format!("`batch` is not stated, which {data} ranks of {along} each take");
             let help = "state the sequences of one rank: `batch = 1`";
-            return Err(fault(Diagnostic::error(codes::RECIPE_CLASH, message).key("parallel.data").help(help)));
+            return Err(fault(Diagnostic::error(codes::RECIPE_CLASH, message).key(axes[0].key()).help(help)));
         }
         Ok(data)
     }

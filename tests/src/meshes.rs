@@ -6,6 +6,7 @@ use halite::source::Source;
 use halite_hlo::CheckedHlo;
 use halite_ir::{Function, Interpreter, Layout, Module, lower, verify};
 use halite_passes::{Runner, RunnerOptions};
+use halite_recipe::{Divides, MeshAxis};
 use halite_runtime::Executable;
 use halite_support::Result;
 use halite_tensor::HostTensor;
@@ -225,11 +226,22 @@ pub fn together(
 
 /// The settings of a recipe for a layout and a precision, with a clip that bites, of 4 sequences in each micro-batch of all ranks, or one for each.
 pub fn settings((data, tensor, sequence, zero, accumulate): Ranks, precision: &str) -> Vec<String> {
+    let degrees = [format!("parallel.data={data}"), format!("parallel.tensor={tensor}")];
+    [stated(data, (sequence, zero, accumulate), precision), degrees.to_vec()].concat()
+}
+
+/// The same for two ranks along each of these axes, with shares of the sequence and of the state, and two micro-batches.
+pub fn along(axes: &[MeshAxis], precision: &str) -> Vec<String> {
+    let data = axes.iter().filter(|axis| axis.divides() == Divides::Batch).map(|_| 2).product();
+    let degrees = axes.iter().map(|axis| format!("{}=2", axis.key()));
+    stated(data, (true, 1, 2), precision).into_iter().chain(degrees).collect()
+}
+
+/// What they state beside the degrees of axes, so many ranks of which take different sequences.
+fn stated(data: usize, (sequence, zero, accumulate): (bool, usize, usize), precision: &str) -> Vec<String> {
     vec![
         format!("precision={precision}"),
         format!("batch={}", data.max(4) / data),
-        format!("parallel.data={data}"),
-        format!("parallel.tensor={tensor}"),
         format!("parallel.sequence={sequence}"),
         format!("parallel.zero={zero}"),
         format!("accumulate={accumulate}"),

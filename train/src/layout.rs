@@ -11,18 +11,23 @@ use std::collections::BTreeMap;
 /// # Errors
 /// None that a recipe which was read gives.
 pub(super) fn layout(recipe: &Recipe) -> Result<BTreeMap<String, String>> {
-    let parallel = Parallel { global_batch: None, ..recipe.parallel.clone().unwrap_or_default() };
-    let value = serde_json::to_value(&parallel).map_err(|error| Diagnostic::bug(error.to_string()))?;
+    flat(&Parallel { global_batch: None, ..recipe.parallel.clone().unwrap_or_default() })
+}
+
+fn flat(parallel: &Parallel) -> Result<BTreeMap<String, String>> {
+    let value = serde_json::to_value(parallel).map_err(|error| Diagnostic::bug(error.to_string()))?;
     let mut layout = BTreeMap::new();
     flatten("", &value, &mut layout);
     Ok(layout)
 }
 
-/// What a layout has otherwise than an older one, in one line; `None` where they are one.
+/// What a layout has otherwise than an older one, in one line; `None` where they are one. A key that was not there yet was as it is by default.
 pub(super) fn changes(old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> Option<String> {
     let keys: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let value = |layout: &BTreeMap<String, String>, key| layout.get(key).map_or("default", String::as_str).to_owned();
-    let differ = keys.into_iter().filter(|key| old.get(*key) != new.get(*key));
+    let default = flat(&Parallel::default()).unwrap_or_default();
+    let stated = |layout: &BTreeMap<String, String>, key| layout.get(key).or_else(|| default.get(key)).cloned();
+    let value = |layout: &BTreeMap<String, String>, key| stated(layout, key).unwrap_or_else(|| "default".to_owned());
+    let differ = keys.into_iter().filter(|key| stated(old, key) != stated(new, key));
     let changes: Vec<String> =
         differ.map(|key| format!("`{key}` was {}, now it is {}", value(old, key), value(new, key))).collect();
     (!changes.is_empty()).then(|| changes.join("; "))
@@ -44,6 +49,11 @@ mod tests {
         assert_eq!(of(8, Some(Parallel::default())), alone);
         assert_eq!(of(4, Some(Parallel { data: 1, global_batch: Some(4), ..Parallel::default() })), alone);
         assert_eq!(changes(&alone, &alone), None);
+        for key in alone.keys() {
+            let older: BTreeMap<_, _> =
+                alone.iter().filter(|(own, _)| *own != key).map(|(k, v)| (k.clone(), v.clone())).collect();
+            assert_eq!(changes(&older, &alone), None, "a key such as `{key}`, which older layouts lack");
+        }
     }
 
     #[test]

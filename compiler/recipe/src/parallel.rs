@@ -68,7 +68,7 @@ axes! {
         pub sequence: bool = false,
         /// The stage of ZeRO: 1 shards the state of the optimizer over data-parallel ranks.
         pub zero: u32 as Kind::ZERO = 0,
-        /// The axes in the order of ranks, the major one first: ranks that are neighbours lie along the last one.
+        /// The axes in the order of ranks, the major one first: ranks that are neighbours lie along the last one. An axis of one rank may be left out.
         #[serde(skip_serializing_if = "is_default_order")]
         pub order: Vec<MeshAxis> = MeshAxis::ALL.to_vec(),
         /// Sequences in one update: `batch` x `data` x `accumulate`. It gives `accumulate` where that is left out.

@@ -54,9 +54,10 @@ fn quotient(all: u64, part: u64) -> Option<u64> {
 fn product(batch: u64, data: u64, accumulate: u64) -> Result<u64> {
     let all = batch.checked_mul(data).and_then(|all| all.checked_mul(accumulate));
     all.ok_or_else(|| {
+        let axes: String = MeshAxis::that_divide(Divides::Batch).map(|axis| format!(", `{}`", axis.key())).collect();
         Diagnostic::error(codes::RECIPE_RANGE, "the sequences of an update do not fit in 64 bits")
             .key("batch")
-            .help("choose a smaller `batch`, `parallel.data` or `accumulate`")
+            .help(format!("choose a smaller `batch`{axes} or `accumulate`"))
     })
 }
 

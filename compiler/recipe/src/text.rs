@@ -359,7 +359,7 @@ mod tests {
                     .to_owned(),
             ),
             ("order = ['data', 'data']", format!("r.toml:8:18 `parallel.order` has `data` twice ({order})")),
-            ("order = ['tensor']", format!("r.toml:8:1 `parallel.order` lacks `data` ({order})")),
+            ("data = 2\norder = ['tensor']", format!("r.toml:9:1 `parallel.order` lacks `data` ({order})")),
             (
                 "shard.tensor = ['ffn', 'ffn']",
                 "r.toml:8:24 `parallel.shard.tensor` has `ffn` twice (remove one of the two)".to_owned(),

@@ -17,7 +17,8 @@ use crate::transform::annotate_rounding::AnnotateRounding;
 use crate::transform::expand_composites::expand_all;
 use fact::{Fact, Placement, SubAxes};
 use halite_ir::{FuncId, Function, InferCx, Module, ParamRole};
-use halite_recipe::{Divides, Recipe, RoundingMode, SrBy, SrSites};
+use halite_recipe::{Divides, MeshAxis, Parallel, Recipe, RoundingMode, SrBy, SrSites};
+use halite_support::nearest::list;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Mesh, Sharding};
 use known::Functions;
@@ -102,15 +103,20 @@ fn check_rounding(recipe: &Recipe, cx: &PassCx<'_>) -> Result<()> {
 }
 
 /// Says what several ranks hold and compute, because they do not divide it.
-fn uneven(sizes: &Uneven, ranks: u32) -> Diagnostic {
+fn uneven(sizes: &Uneven, parallel: &Parallel) -> Diagnostic {
+    let axes = MeshAxis::that_divide(Divides::Weights).filter(|&axis| parallel.degree(axis) > 1);
+    let axes: Vec<MeshAxis> = axes.collect();
+    let along = list(&axes.iter().map(|axis| axis.name()).collect::<Vec<_>>());
+    let ranks = parallel.ranks_that_divide(Divides::Weights);
     let listed: Vec<String> = sizes.iter().map(|(name, (size, _))| format!("`{name}` ({size})")).collect();
-    let message = format!("the {ranks} ranks of `tensor` do not share {} evenly", listed.join(", "));
+    let message = format!("the {ranks} ranks of {along} do not share {} evenly", listed.join(", "));
     let held = |(name, (_, parts)): (&Name, &(usize, usize))| match parts {
         1 => format!("each rank holds and computes all of `{name}`"),
         _ => format!("`{name}` is held and computed in {parts} parts, each by several ranks"),
     };
     let notes = sizes.iter().map(held);
-    let warning = Diagnostic::warning(codes::RECIPE_CLASH, message).key("parallel.tensor");
+    let key = axes.first().map_or_else(|| "parallel".to_owned(), |axis| axis.key());
+    let warning = Diagnostic::warning(codes::RECIPE_CLASH, message).key(key);
     notes
         .fold(warning, Diagnostic::note)
         .help("choose a number of ranks that divides them, or is a multiple of those that are smaller")
@@ -128,7 +134,7 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
     let seeds = Seeds { mesh, parallel, functions: cx.functions, order: seeds::order(mesh, parallel, entry) };
     let apart = seeds.uneven(entry)?;
     if !apart.is_empty() {
-        pass.warn(|| uneven(&apart, parallel.tensor));
+        pass.warn(|| uneven(&apart, parallel));
     }
     let mut weights = entry.params.iter().map(|param| seeds.of(entry, param)).collect::<Result<Vec<Sharding>>>()?;
     let functions = Functions::default();

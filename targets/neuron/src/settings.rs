@@ -24,7 +24,7 @@ pub use launch::{Profile, Surroundings, forbidden, launch};
 use crate::tables::CompilerVersion;
 use crate::{Generation, Neuron, Tables};
 use halite_bundle::Manifest;
-use halite_recipe::Recipe;
+use halite_recipe::{Divides, MeshAxis, Recipe};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_target::RunSettings;
 
@@ -66,19 +66,19 @@ pub(crate) fn check_manifest(manifest: &Manifest) -> Result<()> {
     of(&manifest.recipe).check(manifest)
 }
 
-/// A warning of a degree of tensor parallelism that no group of cores has; collectives that a module has are held to the rules.
+/// A warning of an axis whose ranks share weights and are as many as no group of cores; collectives that a module has are held to the rules.
 fn group_size(recipe: &Recipe) -> Option<Diagnostic> {
-    let tensor = recipe.parallel.as_ref()?.tensor;
+    let parallel = recipe.parallel.as_ref()?;
     let groups = &Tables::builtin().hardware(Generation::of(recipe)?)?.groups;
-    if groups.sizes.contains(&tensor) || tensor % groups.multiple == 0 {
-        return None;
-    }
+    let is_taken = |ranks: u32| groups.sizes.contains(&ranks) || ranks % groups.multiple == 0;
+    let axis = MeshAxis::that_divide(Divides::Weights).find(|&axis| !is_taken(parallel.degree(axis)))?;
+    let ranks = parallel.degree(axis);
     let sizes: Vec<String> = groups.sizes.iter().map(u32::to_string).collect();
-    let message = format!("collectives on `{}` take no group of {tensor} cores", recipe.target);
+    let message = format!("collectives on `{}` take no group of {ranks} cores", recipe.target);
     let warning = Diagnostic::warning(codes::RECIPE_CLASH, message)
         .note(format!("known from {}", groups.provenance.source))
         .help(format!("choose {}, or a multiple of {}", sizes.join(", "), groups.multiple));
-    Some(warning.key("parallel.tensor"))
+    Some(warning.key(axis.key()))
 }
 
 #[cfg(test)]

@@ -2,13 +2,16 @@
 
 use halite::pipelines::train_step;
 use halite_ir::{Module, text};
+use halite_recipe::MeshAxis;
 use halite_runtime::evaluate_replicas;
 use halite_support::{Diagnostic, Result};
 use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
 use halite_test_kit::xla;
 use halite_tests::layouts::{Case, Machine, Pair, is_long};
-use halite_tests::meshes::{ALL_MODELS, CLIP, Loaded, MODELS, OnMesh, Ranks, entry, ignore_labels, shapes, together};
+use halite_tests::meshes::{
+    ALL_MODELS, CLIP, Loaded, MODELS, Model, OnMesh, Ranks, along, entry, ignore_labels, shapes, together,
+};
 use halite_tests::parallel::for_each;
 use halite_tests::stepping::{advance, first_inputs};
 use halite_verify::VerifyOptions;
@@ -54,11 +57,15 @@ fn told(error: Diagnostic) -> String {
 /// After each update in `f64`, with labels that do not count on some ranks and a clip that bites, the ranks have what one device has, which
 /// runs the program as it is before it is that of one rank.
 fn check(case: &Case) -> std::result::Result<(), String> {
-    let loaded = Loaded::new(case.model(), &case.settings("fp64"));
+    agree(case.model(), &case.settings("fp64"), case.machine)
+}
+
+fn agree(model: Model, settings: &[String], machine: Machine) -> std::result::Result<(), String> {
+    let loaded = Loaded::new(model, settings);
     let (before, after) = passes();
     let whole = loaded.made(&before);
     let local = loaded.try_after(whole.clone(), &after).map_err(told)?;
-    let run = run(case.machine, &loaded, &local);
+    let run = run(machine, &loaded, &local);
     let mut alone = first_inputs(entry(&whole), 32);
     ignore_labels(entry(&whole), &mut alone);
     let mut ranks = alone.clone();
@@ -87,6 +94,20 @@ fn ranks_compute_what_one_device_computes() {
     let failure = |case: &Case| check(case).err().map(|error| format!("{} {case:?}: {error}", case.model().0));
     let failed: Vec<String> = for_each(&cases, failure).into_iter().flatten().collect();
     assert!(failed.is_empty(), "{} of {} cases fail\n{}", failed.len(), cases.len(), failed.join("\n"));
+}
+
+/// Two ranks along each of any axes that there are, with shares of the sequence and of the state.
+#[test]
+fn any_axes_of_the_mesh_meet() {
+    let sets = (0..1_usize << MeshAxis::ALL.len()).filter(|set| set.count_ones() > 1);
+    let sets = sets.map(|set| MeshAxis::ALL.into_iter().enumerate().filter(move |(at, _)| set >> at & 1 == 1));
+    let sets: Vec<Vec<MeshAxis>> = sets.map(|set| set.map(|(_, axis)| axis).collect()).collect();
+    for_each(&sets, |axes| {
+        for machine in [Machine::Interpreter, Machine::Xla] {
+            let told = agree(MODELS[1], &along(axes, "fp64"), machine);
+            assert_eq!(told, Ok(()), "{axes:?} on {machine:?}");
+        }
+    });
 }
 
 /// In `mixed`, a step of ranks errs as `halite verify` lets that of one device err.

@@ -171,3 +171,35 @@ fn what_never_learns_is_found() {
     ];
     assert_eq!(said, expected);
 }
+
+/// A stream to which a weight adds two projections of it one after the other, 48 columns and 16; the second may be anything else.
+fn one_after_the_other(second: &str) -> (Session, Module) {
+    let text = format!(
+        "func @main(%tokens: s32[2,8] {{batch}}, %given: f32[2,8,16] {{batch}}, %e: f32[64,32] {{weight, init = normal(0.1)}}, \
+         %a: f32[32,48] {{weight, init = normal(0.1)}}, %b: f32[32,16] {{weight, init = normal(0.5)}}, \
+         %o: f32[64,32] {{weight, init = normal(0.2)}}) -> (y: f32[2,8,32]) {{\n  \
+         %x = take %e, %tokens {{dim = 0}} : f32[2,8,32]\n  \
+         %p = dot_general %x, %a {{contract = [2] x [0]}} : f32[2,8,48]\n  \
+         %q = dot_general %x, %b {{contract = [2] x [0]}} : f32[2,8,16]\n  \
+         %both = concatenate %p, {second} {{dim = 2}} : f32[2,8,64]\n  \
+         %added = dot_general %both, %o {{contract = [2] x [0]}} : f32[2,8,32]\n  \
+         %y = add %x, %added : f32[2,8,32]\n  return %y\n}}\n"
+    );
+    let mut session = Session::new();
+    let file = session.sources.add("model.ir", text);
+    let module = session.parse_ir(file).unwrap_or_else(|errors| panic!("{errors:?}"));
+    (session, module)
+}
+
+/// What lies one after the other starts as its parts do, each by its size, if all of them are known.
+#[test]
+fn parts_count_by_their_sizes() {
+    let (session, module) = one_after_the_other("%q");
+    let (found, _) = streams(&session, &module);
+    let measured = measured(&session, &module, &found[0]);
+    let ratio = found[0].branches[0].stream.expect("both parts are known") / measured[0];
+    assert!((1.0 / FACTOR..FACTOR).contains(&ratio), "{ratio}");
+    let (session, module) = one_after_the_other("%given");
+    let (found, _) = streams(&session, &module);
+    assert_eq!((found[0].start.is_some(), found[0].branches[0].stream), (true, None));
+}

@@ -78,6 +78,18 @@ impl Moments {
         Self { mean: self.mean * count as f64, var: self.var * count as f64 }
     }
 
+    /// Those of so many elements of each; `None` where one of several elements is not known.
+    pub(super) fn mixed(parts: impl Iterator<Item = (Option<Self>, usize)>) -> Option<Self> {
+        let (mut all, mut mean, mut second) = (0.0, 0.0, 0.0);
+        for (part, count) in parts.filter(|(_, count)| *count > 0) {
+            let (part, count) = (part?, count as f64);
+            all += count;
+            mean += count * part.mean;
+            second += count * part.second();
+        }
+        Self::from_second(mean / all, second / all)
+    }
+
     /// Points of a normal distribution with these moments, with their weights, which add up to one.
     fn points(self) -> Vec<(f64, f64)> {
         if self.var == 0.0 {

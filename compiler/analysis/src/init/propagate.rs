@@ -75,6 +75,10 @@ impl Forward for AtStart<'_> {
             Op::Add(_) if inst.args[0] != inst.args[1] => of(0).zip(of(1)).map(|(x, y)| x.plus(1.0, y)),
             Op::Subtract(_) if inst.args[0] != inst.args[1] => of(0).zip(of(1)).map(|(x, y)| x.plus(-1.0, y)),
             Op::Multiply(_) if inst.args[0] != inst.args[1] => of(0).zip(of(1)).map(|(x, y)| x.times(y)),
+            Op::Concatenate(_) => {
+                let counts = inst.args.iter().map(|&arg| function.ty(arg).shape().num_elements());
+                Moments::mixed(args.iter().copied().zip(counts))
+            }
             Op::DotGeneral(dot) => {
                 let count = dot.contract.0.iter().map(|&dim| size(0, dim)).product();
                 of(0).zip(of(1)).map(|(x, y)| x.times(y).sum_of(count))

@@ -103,7 +103,16 @@ const ONE_AXIS: [(&str, &str, &str); 1] =
 #[test]
 fn an_axis_of_the_mesh_is_one_row() {
     let mut found = Vec::new();
+    // Between quotes are keys, which messages name.
+    let outside_quotes = |line: &str| line.split('"').step_by(2).collect::<String>();
     for (path, code) in shipped().iter().filter(|(path, _)| path != "compiler/recipe/src/parallel.rs") {
+        let lines = code.lines().map(outside_quotes).filter(|line| line.contains("parallel"));
+        let lines: Vec<String> = lines.map(|line| line.replace("shard.", "shard_") + " ").collect();
+        for axis in MeshAxis::ALL.map(MeshAxis::name) {
+            let is_field = |after: &str| !after.starts_with(|next: char| next == '_' || next.is_alphanumeric());
+            let asks = |line: &&String| line.split(&format!(".{axis}")).skip(1).any(is_field);
+            found.extend(lines.iter().find(asks).map(|line| format!("`{path}` and the degree of `{axis}`: {line}")));
+        }
         for axis in MeshAxis::ALL.map(|axis| format!("{axis:?}")) {
             let is_let = ONE_AXIS.iter().any(|(file, own, _)| file == path && **own == axis);
             if code.contains(&format!("MeshAxis::{axis}")) != is_let {
