@@ -23,11 +23,12 @@ fn flat(parallel: &Parallel) -> Result<BTreeMap<String, String>> {
 
 /// What a layout has otherwise than an older one, in one line; `None` where they are one. A key that was not there yet was as it is by default.
 pub(super) fn changes(old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> Option<String> {
-    let keys: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let default = flat(&Parallel::default()).unwrap_or_default();
-    let stated = |layout: &BTreeMap<String, String>, key| layout.get(key).or_else(|| default.get(key)).cloned();
-    let value = |layout: &BTreeMap<String, String>, key| stated(layout, key).unwrap_or_else(|| "default".to_owned());
-    let differ = keys.into_iter().filter(|key| stated(old, key) != stated(new, key));
+    let value = |layout: &BTreeMap<String, String>, key: &String| {
+        layout.get(key).or_else(|| default.get(key)).map_or("default", String::as_str).to_owned()
+    };
+    let keys: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let differ = keys.into_iter().filter(|key| value(old, key) != value(new, key));
     let changes: Vec<String> =
         differ.map(|key| format!("`{key}` was {}, now it is {}", value(old, key), value(new, key))).collect();
     (!changes.is_empty()).then(|| changes.join("; "))
