@@ -71,7 +71,7 @@ run() {
         own-code) "${own[@]}" ;;
         growth) HALITE_GROWTH_BYTES=1048576 "${release[@]}" --test surface -- growth:: --nocapture ;;
         memory) HALITE_COMPILES=1000 "${tests[@]}" --test surface -- same_memory:: ;;
-        scaling) HALITE_SCALED_RECIPES=2000 "${tests[@]}" --lib -- verify::scale ;;
+        scaling) HALITE_SCALED_RECIPES=2000 "${tests[@]}" --lib -- scale:: ;;
         shells) HALITE_SHELL_CASES=2000 "${tests[@]}" --lib -- shell:: ;;
         fuzz) cargo run --locked --profile fuzz -p halite-fuzz -- all --executions 2000000 ;;
         loader)

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Fields, ImplItem, Item, ItemMacro, Signature, TraitItem, Visibility, braced, token};
 
-/// The crates that embedders build on: the compiler, training, and what a target is. What stands behind them may move.
-const CRATES: [&str; 3] = ["driver", "train", "targets/interface"];
+/// The crates that embedders build on: the compiler, update rules, training, verifying, and what a target is. What stands behind them may move.
+const CRATES: [&str; 6] = ["driver", "optim", "train", "verify", "targets/estimate", "targets/interface"];
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
