@@ -70,7 +70,7 @@ pub(crate) fn check_manifest(manifest: &Manifest) -> Result<()> {
 fn group_size(recipe: &Recipe) -> Option<Diagnostic> {
     let parallel = recipe.parallel.as_ref()?;
     let groups = &Tables::builtin().hardware(Generation::of(recipe)?)?.groups;
-    let is_taken = |ranks: u32| groups.sizes.contains(&ranks) || ranks % groups.multiple == 0;
+    let is_taken = |ranks: u32| groups.sizes.contains(&ranks) || ranks.is_multiple_of(groups.multiple);
     let axis = MeshAxis::that_divide(Divides::Weights).find(|&axis| !is_taken(parallel.degree(axis)))?;
     let ranks = parallel.degree(axis);
     let sizes: Vec<String> = groups.sizes.iter().map(u32::to_string).collect();
