@@ -1,4 +1,4 @@
-//! The built-in models by [families](families), the libraries that they use, recipe presets, and texts to start from, by name. No logic and
+//! The built-in models by [`families`], the libraries that they use, recipe presets, and texts to start from, by name. No logic and
 //! no compiler types.
 
 pub mod families;
