@@ -28,12 +28,38 @@ fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text of a file without its unit tests, which end it; `None` where all of it is a test.
-fn production(path: &str) -> Option<String> {
-    let is_test = !path.contains("/src/") || path.ends_with("tests.rs") || path.contains("/tests/");
-    let is_test = is_test && !path.starts_with("tests/kit/src/");
-    let test = "\n#[cfg(test)]\nmod tests {";
-    (!is_test).then(|| read(path).split(test).next().unwrap_or_default().to_owned())
+/// Folders with crates that ship.
+const SHIPPED: [&str; 14] = [
+    "bindings",
+    "cli",
+    "compiler",
+    "data",
+    "driver",
+    "models",
+    "optim",
+    "page",
+    "passes",
+    "reference",
+    "runtime",
+    "targets",
+    "train",
+    "verify",
+];
+
+/// The Rust files of folders that are no tests: path, and text without unit tests, which end a file.
+fn production(folders: &[&str]) -> impl Iterator<Item = (String, String)> {
+    let files = folders.iter().flat_map(|folder| files_below(folder, "rs"));
+    let paths = files.map(|file| file.strip_prefix(root()).unwrap().display().to_string());
+    let is_test = |path: &str| {
+        let is_kit = path.starts_with("tests/kit/src/");
+        !path.contains("/src/") || path.ends_with("tests.rs") || path.contains("/tests/") && !is_kit
+    };
+    paths.filter(move |path| !is_test(path)).map(|path| {
+        let text = read(&path);
+        let code = ["mod", "pub(crate) mod"].map(|words| format!("\n#[cfg(test)]\n{words} tests {{"));
+        let code = code.iter().fold(&*text, |text, test| text.split(test.as_str()).next().unwrap_or_default());
+        (path, code.to_owned())
+    })
 }
 
 /// The files below a folder with this extension, sorted; build folders are left out.

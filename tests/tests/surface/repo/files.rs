@@ -1,27 +1,7 @@
 //! Where files are, how long they are and what may stand in them.
 
-use crate::repo::{files_below, read, root};
+use crate::repo::{SHIPPED, files_below, production, read, root};
 use std::path::Path;
-
-/// Folders with Rust code.
-const CODE: [&str; 16] = [
-    "bindings",
-    "compiler",
-    "data",
-    "driver",
-    "optim",
-    "targets",
-    "runtime",
-    "train",
-    "verify",
-    "cli",
-    "models",
-    "page",
-    "passes",
-    "reference",
-    "tests",
-    "benches",
-];
 
 /// What stands at the top beside names that start with a dot.
 const TOP: [&str; 27] = [
@@ -60,9 +40,13 @@ const MAX_LINES: usize = 500;
 /// Files that may be longer, each for a reason.
 const LONG: [(&str, &str); 0] = [];
 
+/// Folders with Rust code.
+fn code_folders() -> impl Iterator<Item = &'static str> {
+    SHIPPED.into_iter().chain(["tests", "benches"])
+}
+
 fn sources() -> impl Iterator<Item = (String, String)> {
-    let files =
-        CODE.into_iter().filter(|folder| root().join(folder).is_dir()).flat_map(|folder| files_below(folder, "rs"));
+    let files = code_folders().flat_map(|folder| files_below(folder, "rs"));
     files
         .map(|path| (path.strip_prefix(root()).unwrap().display().to_string(), std::fs::read_to_string(&path).unwrap()))
 }
@@ -119,23 +103,15 @@ const DIRECTLY: [(&str, &str); 3] = [
 
 #[test]
 fn files_are_changed_through_one_layer() {
-    let is_shipped =
-        |path: &str| path.contains("/src/") && !path.contains("/tests") && !path.contains("compiler/disk/src");
-    let is_let = |path: &str| DIRECTLY.iter().any(|(own, _)| *own == path);
-    let changes = |text: &str| {
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        CHANGES.iter().any(|word| code.contains(word))
-    };
-    let shipped =
-        sources().filter(|(path, _)| is_shipped(path) && !path.starts_with("tests/") && !path.starts_with("benches/"));
-    let found = shipped.filter(|(path, text)| !is_let(path) && changes(text)).map(|(path, _)| path);
+    let is_let = |path: &str| DIRECTLY.iter().any(|(own, _)| *own == path) || path.starts_with("compiler/disk/src/");
+    let changes = |code: &str| CHANGES.iter().any(|word| code.contains(word));
+    let found = production(&SHIPPED).filter(|(path, code)| !is_let(path) && changes(code)).map(|(path, _)| path);
     assert_eq!(found.collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]
 fn every_crate_takes_the_lints_of_the_workspace() {
-    let manifests = CODE.into_iter().filter(|folder| root().join(folder).is_dir());
-    for path in manifests.flat_map(|folder| files_below(folder, "toml")) {
+    for path in code_folders().flat_map(|folder| files_below(folder, "toml")) {
         let is_own = |folder: &&str| path.starts_with(root().join(folder));
         if path.file_name() != Some("Cargo.toml".as_ref()) || DECLARES_C.iter().chain(&MACROS).any(is_own) {
             continue;

@@ -1,6 +1,6 @@
 //! Functions fit on a page, and take values that have names.
 
-use crate::repo::{files_below, production, root};
+use crate::repo::{SHIPPED, production};
 use syn::visit::Visit;
 
 /// The most lines of a function.
@@ -8,25 +8,6 @@ const LINES: usize = 60;
 
 /// The most members of a tuple that a function takes.
 const MEMBERS: usize = 2;
-
-/// Folders with code that ships.
-const CODE: [&str; 15] = [
-    "bindings",
-    "cli",
-    "compiler",
-    "data",
-    "driver",
-    "models",
-    "optim",
-    "page",
-    "passes",
-    "reference",
-    "runtime",
-    "targets",
-    "train",
-    "verify",
-    "tests/kit",
-];
 
 /// Functions that take tuples of more, by name.
 #[derive(Default)]
@@ -93,9 +74,7 @@ fn long(text: &str) -> Vec<String> {
 #[test]
 fn functions_fit_on_a_page_and_take_what_has_a_name() {
     let mut found = Vec::new();
-    for file in CODE.iter().flat_map(|folder| files_below(folder, "rs")) {
-        let path = file.strip_prefix(root()).unwrap().display().to_string();
-        let Some(text) = production(&path) else { continue };
+    for (path, text) in production(&[&SHIPPED[..], &["tests/kit"]].concat()) {
         found.extend(long(&text).into_iter().map(|function| format!("{path}: {function}")));
         let mut tuples = Tuples::default();
         tuples.visit_file(&syn::parse_file(&text).unwrap_or_else(|error| panic!("{path}: {error}")));

@@ -1,16 +1,12 @@
 //! An elementwise opcode is its row in the table and the file of its op.
 
-use crate::repo::{files_below, root};
+use crate::repo::{SHIPPED, production};
 use halite_hlo::Opcode;
 use halite_ir::Op;
 use std::collections::BTreeSet;
 
 /// The table of opcodes.
 const TABLE: &str = "compiler/hlo/src/opcode.rs";
-
-/// Folders with code of all targets.
-const CODE: [&str; 11] =
-    ["bindings", "cli", "compiler", "driver", "models", "page", "passes", "reference", "runtime", "train", "verify"];
 
 /// Crates in which a name in quotes is an opcode of HLO.
 const NAMES: [&str; 4] = ["driver/", "compiler/hlo/", "compiler/lift/", "compiler/stablehlo/"];
@@ -21,19 +17,14 @@ const MAY: [(&str, &str); 2] = [
     ("compiler/lift/src/ops/loops.rs", "a loop is counted by sums"),
 ];
 
-/// Production code that uses HLO: paths and texts without comments.
+/// Production code of all targets that uses HLO: paths and texts without comments.
 fn sources() -> Vec<(String, String)> {
-    let files = CODE.iter().flat_map(|folder| files_below(folder, "rs"));
-    let files = files.map(|file| {
-        let path = file.strip_prefix(root()).unwrap().display().to_string();
-        let text = std::fs::read_to_string(&file).unwrap();
-        let production = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let code = production.lines().map(|line| line.split("//").next().unwrap_or_default());
-        (path, code.collect::<Vec<_>>().join("\n"))
-    });
-    let is_shipped = |path: &str| path.contains("/src/") && !path.contains("/tests/") && !path.ends_with("tests.rs");
     let has_hlo = |path: &str, code: &str| path.starts_with("compiler/hlo/") || code.contains("halite_hlo");
-    files.filter(|(path, code)| is_shipped(path) && has_hlo(path, code)).collect()
+    let code = |text: &str| {
+        text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    };
+    let of_all = production(&SHIPPED).filter(|(path, _)| !path.starts_with("targets/"));
+    of_all.map(|(path, text)| (path, code(&text))).filter(|(path, code)| has_hlo(path, code)).collect()
 }
 
 /// Whether code holds this word, not as a part of a longer one.

@@ -1,26 +1,8 @@
 //! A data format, a family of models and an axis of the mesh each stand in one place: adding one changes no other code than its line in the list.
 
-use crate::repo::{files_below, read, root};
+use crate::repo::{SHIPPED, files_below, production, read, root};
 use halite_models::families::FAMILIES;
 use halite_recipe::MeshAxis;
-
-/// Folders with code that is shipped.
-const CODE: [&str; 14] = [
-    "bindings/python",
-    "cli",
-    "compiler",
-    "data",
-    "driver",
-    "models",
-    "optim",
-    "page",
-    "passes",
-    "reference",
-    "runtime",
-    "targets",
-    "train",
-    "verify",
-];
 
 /// Where such a word means something else: the file, the word, what it is there.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
@@ -49,24 +31,18 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
 
 /// The files that are shipped, each without its tests and comments.
 fn shipped() -> Vec<(String, String)> {
-    let rust = CODE.iter().flat_map(|folder| files_below(folder, "rs"));
-    let python = CODE.iter().flat_map(|folder| files_below(folder, "py"));
-    let named = rust.chain(python).map(|file| file.strip_prefix(root()).unwrap().display().to_string());
-    let is_test = |path: &String| {
-        let is_source = path.contains("/src/") || path.contains("/python/halite/");
-        !is_source || path.contains("/tests/") || path.ends_with("tests.rs") || path.ends_with("testing.rs")
-    };
-    let named = named.filter(|path| !is_test(path));
-    named.map(|path| (code(&read(&path), path.ends_with("py")), path)).map(|(code, path)| (path, code)).collect()
-}
-
-fn code(text: &str, is_python: bool) -> String {
-    if is_python {
-        return text.split("\"\"\"").step_by(2).collect();
-    }
-    let code = text.split("mod tests {").next().unwrap_or_default();
     let is_comment = |line: &&str| line.trim_start().starts_with("//");
-    code.lines().filter(|line| !is_comment(line)).map(|line| format!("{line}\n")).collect()
+    let code = |text: String| text.lines().filter(|line| !is_comment(line)).map(|line| format!("{line}\n")).collect();
+    let rust = production(&SHIPPED).filter(|(path, _)| !path.ends_with("testing.rs"));
+    let rust = rust.map(|(path, text)| (path, code(text)));
+    let python = files_below("bindings/python/python/halite", "py").into_iter();
+    let python = python.map(|file| file.strip_prefix(root()).unwrap().display().to_string());
+    // Between triple quotes are docstrings.
+    let python = python.map(|path| {
+        let code = read(&path).split("\"\"\"").step_by(2).collect();
+        (path, code)
+    });
+    rust.chain(python).collect()
 }
 
 /// What is wrong with words that are to stand in one file each.
