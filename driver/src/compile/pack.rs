@@ -24,6 +24,7 @@ use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target};
 use halite_tensor::Mesh;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
+use std::mem::take;
 
 /// What a bundle keeps of a module, so that the module itself can go.
 pub(super) struct Packed<'a> {
@@ -194,7 +195,7 @@ pub(super) fn assemble(
         calls.extend(packed.first().map(|module| (module.figures, 1)));
     }
     let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
-    let joined = Joined::of(prepared, packed);
+    let mut joined = Joined::of(prepared, packed);
     let statistics = statistics(&source.recipe, &calls, &joined.buffers, &mesh, target.peak_flops(&source.recipe))?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let model = ModelInfo {
@@ -207,8 +208,8 @@ pub(super) fn assemble(
         model,
         recipe: source.recipe.clone(),
         mesh,
-        buffers: joined.buffers.values().cloned().collect(),
-        modules: joined.modules.clone(),
+        buffers: take(&mut joined.buffers).into_values().collect(),
+        modules: take(&mut joined.modules),
         schedule,
         rounding: RoundingChoice::of(&source.recipe.precision),
         environment,
@@ -223,6 +224,7 @@ pub(super) fn assemble(
     warnings.extend(target.advice(&manifest, &joined.policies));
     warnings.extend(joined.warnings(source));
     let Joined { files, presumed, audit, causality, replicas, reports, remarks, .. } = joined;
+    let audit = audit.unwrap_or_default();
     let bundle = Bundle::assembled(manifest, files);
     Ok(Compiled { bundle, warnings, presumed, audit, causality, replicas, reports, remarks })
 }
@@ -237,7 +239,8 @@ struct Joined {
     /// How passes ran, each warning once: modules of one model have much in common.
     told: Vec<Diagnostic>,
     replicas: Replicas,
-    audit: Audit,
+    /// That of the first module, which counts what was looked at, with the findings of the others.
+    audit: Option<Audit>,
     causality: Option<CausalityReport>,
     presumed: BTreeSet<String>,
     policies: Vec<PolicyNeed>,
@@ -253,16 +256,16 @@ impl Joined {
             remarks: vec![(Name::from(MODEL), prepared.remarks)],
             told: prepared.warnings,
             replicas: Replicas::OneRank,
-            audit: Audit::default(),
+            audit: None,
             causality: prepared.causality,
             presumed: BTreeSet::new(),
             policies: Vec::new(),
         };
-        packed.into_iter().enumerate().for_each(|(at, module)| joined.add(module, at == 0));
+        packed.into_iter().for_each(|module| joined.add(module));
         joined
     }
 
-    fn add(&mut self, module: Packed<'_>, is_first: bool) {
+    fn add(&mut self, module: Packed<'_>) {
         self.policies.extend(module.policies);
         self.presumed.extend(module.check.presumed);
         self.files.extend(module.files);
@@ -280,8 +283,10 @@ impl Joined {
                 self.told.push(warning);
             }
         }
-        // It counts what it looked at in the first alone.
-        if is_first { self.audit = module.audit } else { self.audit.merge(module.audit) }
+        match &mut self.audit {
+            Some(audit) => audit.merge(module.audit),
+            audit => *audit = Some(module.audit),
+        }
     }
 
     /// What analyses and passes have to say, at its place in the recipe.
@@ -289,7 +294,7 @@ impl Joined {
         let is_waived = source.recipe.check.waive.contains(&Waiver::Causality);
         let causality = self.causality.iter().filter(|_| !is_waived).flat_map(CausalityReport::diagnostics);
         let located = |warning| locate(source, warning);
-        let audit = self.audit.diagnostics().into_iter().map(located);
+        let audit = self.audit.iter().flat_map(Audit::diagnostics).map(located);
         let told = self.told.iter().cloned().map(located);
         causality.chain(self.replicas.diagnostic()).chain(audit).chain(told).collect()
     }
