@@ -1,4 +1,4 @@
-//! What can go wrong at run time, typed.
+//! Typed errors of the runtime.
 
 use halite_support::{Code, Diagnostic, Diagnostics, codes};
 use std::fmt;
@@ -56,7 +56,7 @@ pub enum RuntimeError {
     /// A copy to or from a device failed.
     #[error("a copy between host and device failed: {0}")]
     Transfer(Status),
-    /// What went wrong with libnrt.
+    /// An error of libnrt.
     #[cfg(feature = "nrt")]
     #[error(transparent)]
     Nrt(#[from] crate::NrtError),
@@ -118,7 +118,7 @@ impl From<RuntimeError> for Diagnostics {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Status {
-    /// What kind of error it is, by the numbers of the PJRT C API.
+    /// The kind of error, by the numbers of the PJRT C API.
     pub code: StatusCode,
     /// The plugin's words.
     pub message: String,

@@ -1,4 +1,4 @@
-//! What runs programs: the traits that each back end implements.
+//! The traits that each back end implements to run programs.
 
 use crate::{Program, ProgramFormat, Result, RuntimeError, Signature, TensorSpec};
 use halite_tensor::HostTensor;
@@ -43,7 +43,7 @@ pub trait Executor: Send + Sync {
 
 /// A compiled program.
 pub trait Executable: Send + Sync {
-    /// What each replica takes and gives.
+    /// The inputs and outputs of each replica.
     fn signature(&self) -> &Signature;
 
     /// The device of each replica.

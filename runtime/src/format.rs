@@ -10,7 +10,7 @@ pub enum ProgramFormat {
     Hlo,
     /// StableHLO, as text of MLIR.
     Mlir,
-    /// What the compiler of AWS Neuron has made of HLO.
+    /// A NEFF, which the compiler of AWS Neuron makes of HLO.
     Neff,
 }
 

@@ -56,7 +56,7 @@ impl<'a> Program<'a> {
     /// the same order.
     ///
     /// # Errors
-    /// What `translate` says.
+    /// The error of `translate`.
     pub fn in_format<E>(
         mut self,
         format: ProgramFormat,
@@ -110,7 +110,7 @@ impl<'a> Program<'a> {
         self.stablehlo.as_deref()
     }
 
-    /// What the program takes and gives.
+    /// The inputs and outputs of the program.
     pub fn signature(&self) -> &Signature {
         &self.signature
     }

@@ -44,7 +44,7 @@ impl fmt::Debug for TensorSpec {
     }
 }
 
-/// What a program takes and gives on each replica, in order.
+/// The inputs and outputs of a program on each replica, in order.
 ///
 /// A result that is a tuple of arrays counts as that many outputs, any other as one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

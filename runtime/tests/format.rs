@@ -7,7 +7,7 @@ use halite_runtime::{
 use halite_stablehlo::Form;
 use halite_tensor::{DType, HostTensor};
 
-/// What the CPU plugin makes of a module in a format, where this text stands for its StableHLO.
+/// Compiles a module with the CPU plugin in the format of the executor, where this text stands for its StableHLO.
 fn compile(executor: &Pjrt, hlo: &[u8], text: &str) -> Result<Box<dyn Executable>> {
     let program = Program::new(hlo, CompileOptions::default())?;
     executor.compile(&program.in_format(executor.format(), |_| Ok::<_, RuntimeError>(text.to_owned()))?)

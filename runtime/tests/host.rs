@@ -1,5 +1,5 @@
-//! What the runtime does to its host: to the environment and to standard error. That depends on whether the host has other
-//! threads, of which the usual harness starts some, so this test is a program, which runs itself as each kind of host.
+//! Effects of the runtime on its host: on the environment and on standard error. They depend on whether the host has other threads, of
+//! which the usual harness starts some, so this test is a program, which runs itself as each kind of host.
 
 mod common;
 mod environment;
@@ -7,7 +7,7 @@ mod log;
 
 use std::process::Command;
 
-/// What XLA's log goes by.
+/// The environment variable that sets XLA's log level.
 const LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
 
 fn main() {

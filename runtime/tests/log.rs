@@ -1,4 +1,4 @@
-//! What a plugin writes to the standard error of its host: lines of its own, unless the host asked for silence while it
+//! The lines that a plugin writes to the standard error of its host: lines of its own, unless the host asked for silence while it
 //! could.
 
 use crate::LEVEL;

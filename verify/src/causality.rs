@@ -16,11 +16,11 @@ use serde::Serialize;
 /// The most positions after which tokens are changed; a small model has no more.
 const MOST: usize = 32;
 
-/// What changing later tokens showed.
+/// The outcome of changing later tokens.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Causality {
-    /// The results that were looked at, each `[batch, position, ..]`.
+    /// The results that were compared, each `[batch, position, ..]`.
     pub results: Vec<String>,
     /// After how many positions the rest of the tokens was changed.
     pub positions: usize,

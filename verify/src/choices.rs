@@ -1,10 +1,10 @@
-//! What a program chooses.
+//! The discrete choices of a program.
 //!
 //! A program that picks among its values (`top_k`, `arg_max`, a comparison of floats) jumps where these lie close together:
 //! rounding makes it choose otherwise, and every result that follows is another one without being wrong. Such programs are
-//! compared on the same choices: each choice becomes an input that gets what the program in `f64` chooses, and what a program
-//! would have chosen itself becomes a result. A choice that differs is laid to rounding where, in `f64`, what was chosen
-//! lies no further from what would have been chosen than rounding moves it; further off, it is an error.
+//! compared on the same choices: each choice becomes an input that gets the choice of the program in `f64`, and the choice that the
+//! program would have made becomes a result. A choice that differs is attributed to rounding if, in `f64`, the chosen values lie no
+//! further from those that would have been chosen than rounding moves them; further off, it is an error.
 
 #[cfg(test)]
 mod tests;
@@ -18,16 +18,16 @@ use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
 use indexmap::IndexMap;
 
-/// What becomes of the choices of a program.
+/// The form of a program with regard to its choices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
     /// The program as it is.
     AsWritten,
-    /// The program, which also returns its choices and what it chooses among.
+    /// The program, which also returns its choices and the values that it chooses among.
     Showing,
     /// The program is given its choices and returns those that it would have made.
     Given,
-    /// The same, and it returns what it would have chosen among.
+    /// The same, and it also returns the values that it would have chosen among.
     GivenShowing,
 }
 
@@ -48,13 +48,13 @@ pub(super) struct Choices {
 
 /// An instruction that chooses among floats.
 struct Choice {
-    /// What the choice is called among inputs and results.
+    /// The name of the choice among inputs and results.
     name: Name,
     /// The same for people.
     title: String,
     /// The position of the instruction.
     inst: usize,
-    /// Which of its results is the choice.
+    /// The number of the result that holds the choice.
     result: usize,
     operands: Values,
     kind: Kind,
@@ -71,8 +71,8 @@ enum Kind {
 }
 
 impl Choices {
-    /// The choices of the entry of a module. What does not depend on floats that it is given is no choice: a mask made of
-    /// positions is always the same.
+    /// The choices of the entry of a module. Only instructions that depend on float parameters count: a mask made of positions is
+    /// always the same.
     pub(super) fn of(module: &Module) -> Self {
         let Some(entry) = module.entry() else { return Self { list: Vec::new() } };
         let mut varies = vec![false; entry.values.len()];
@@ -103,7 +103,7 @@ impl Choices {
         self.list.is_empty()
     }
 
-    /// Whether a result is a choice or what was chosen among, and none of the model's.
+    /// Whether a result is one of the choices or of the values chosen among, and not a result of the model.
     pub(super) fn own(&self, result: &str) -> bool {
         let is_of = |choice: &Choice| {
             result == &*choice.name || (0..choice.operands.len()).any(|at| result == choice.operand(at))
@@ -170,7 +170,7 @@ fn output<'a>(outputs: &'a Outputs, name: &str) -> Result<&'a Output> {
     outputs.get(name).ok_or_else(|| Diagnostic::bug(format!("a program that was to show `{name}` does not")))
 }
 
-/// How an instruction chooses, and which of its results says what.
+/// Returns the kind of choice that an instruction makes, and the number of the result that holds it.
 fn kind(inst: &Inst) -> Option<(Kind, usize)> {
     match &inst.op {
         // Compared with itself, a value is asked whether it is NaN.
@@ -181,7 +181,7 @@ fn kind(inst: &Inst) -> Option<(Kind, usize)> {
     }
 }
 
-/// What the names of choices start with: no name of the entry does.
+/// Returns the prefix of the names of choices. No name of the entry begins with it.
 fn prefix(entry: &Function) -> Name {
     let names = || entry.params.iter().map(|param| &param.name).chain(entry.results.iter().map(|result| &result.name));
     let prefixes = names().flat_map(|name| name.match_indices('.').map(|(at, _)| Name::from(&name[..at])));

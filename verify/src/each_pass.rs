@@ -1,13 +1,13 @@
-//! What verification of each prefix of a pipeline found.
+//! The results of verifying each prefix of a pipeline.
 
 use super::{Culprit, VerifyRow};
 use halite_support::{Diagnostics, Name};
 use serde::Serialize;
 
-/// What verification of each prefix of a pipeline found.
+/// The results of verifying each prefix of a pipeline.
 ///
-/// A prefix is made of the first optimizations and all required passes; what a required pass does wrong with the outcome
-/// of an optimization is laid to that optimization.
+/// A prefix consists of the first optimizations and all required passes. An error that a required pass makes of the output of an
+/// optimization is attributed to that optimization.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct EachPassReport {
@@ -17,13 +17,13 @@ pub struct EachPassReport {
     pub not_finite: Vec<String>,
     /// How many optimizations the pipeline runs.
     pub optimizations: usize,
-    /// One row for each optimization that changed the module, as far as the first after which a result is wrong.
+    /// One row for each optimization that changed the module, up to the first after which a result is wrong.
     pub rows: Vec<PassRow>,
     /// That optimization.
     pub culprit: Option<Culprit>,
 }
 
-/// What verification after one optimization found.
+/// The result of verification after one optimization.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PassRow {
@@ -35,7 +35,7 @@ pub struct PassRow {
     pub application: usize,
     /// Instructions after it.
     pub instructions: usize,
-    /// The result that is wrong, or else errs most in the first draw, measured by what it may.
+    /// The wrong result; if none is wrong, the one with the largest error in the first draw relative to its bound.
     pub worst: Option<VerifyRow>,
     /// Why there are no results.
     pub failure: Option<String>,

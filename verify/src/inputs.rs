@@ -17,9 +17,9 @@ const SIGNED: &str = "m";
 /// tensors gets what these would. Reals are representable in `f32`, so that programs of different precision start from the
 /// same numbers.
 ///
-/// State that starts from a constant has it. Matrices are spread so that activations keep their size: initial values are so small that attention would be nearly
-/// uniform and the gradients of queries and keys lost beside the rest. Vectors lie around their initial values, moments
-/// are not zero, and the update is the one with the highest learning rate, so that a wrong term anywhere shows in some
+/// State that starts from a constant has it. Matrices are spread so that activations keep their size: initial values are so small that
+/// attention would be nearly uniform and the gradients of queries and keys lost beside the rest. Vectors lie around their initial
+/// values, moments are not zero, and the update is the one with the highest learning rate, so that a wrong term anywhere shows in some
 /// result.
 ///
 /// Whole numbers of a batch are ids of what they index; of labels some do not count. Those that index nothing are the numbers
@@ -53,7 +53,8 @@ pub(super) fn inputs(entry: &Function, source: &Source, ranges: &Ranges, seed: u
     entry.params.iter().map(input).collect()
 }
 
-/// What the whole numbers of a batch input index has so many positions, if they index anything.
+/// Returns the exclusive upper bound of the integers of a batch input: the smallest number of positions among all that they index.
+/// `None` if they index nothing.
 pub(super) fn below(ranges: &Ranges, input: &str) -> Option<u64> {
     ranges.get(input)?.iter().map(|range| range.below).min()
 }

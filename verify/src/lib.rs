@@ -2,11 +2,11 @@
 //!
 //! Both are also compared with the unoptimized program in `f64`: an optimized result may err at most 1.5 times the
 //! unoptimized one, plus two units of roundoff at scale, norm-wise. What does not is run on further inputs: [`verdict`]
-//! says how many it takes to call a result wrong. Replaced state is compared by what the step added to
-//! it, so that a lost term that is small beside the state is seen. A program for another target than CPU XLA is read back
-//! from the bytes that its bundle would hold, with the decompositions of its kernels in the place of their calls. Where the optimized program stores several tensors of
-//! the model as one, these are compared, each by its name. Where the
-//! model chooses among values, programs are compared on the same choices (`choices.rs`).
+//! says how many it takes to call a result wrong. Replaced state is compared by what the step added to it, so that a lost term that is
+//! small beside the state is seen. A program for another target than CPU XLA is read back from the bytes that its bundle would hold,
+//! with the decompositions of its kernels in the place of their calls. Where the optimized program stores several tensors of the model
+//! as one, these are compared, each by its name. Where the model chooses among values, programs are compared on the same choices
+//! (`choices.rs`).
 
 mod causality;
 mod choices;
@@ -32,7 +32,7 @@ pub use study::Study;
 pub use verdict::Outcome;
 use verdict::{Judged, Residual};
 
-/// What to verify.
+/// Options of a verification.
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {
     /// The module to verify.
@@ -52,7 +52,7 @@ impl Default for VerifyOptions {
     }
 }
 
-/// What verification found.
+/// The result of a verification.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 #[non_exhaustive]
 pub struct VerifyReport {
@@ -60,13 +60,14 @@ pub struct VerifyReport {
     pub scaled: Vec<(String, i64, i64)>,
     /// One row for each result.
     pub rows: Vec<VerifyRow>,
-    /// What the program chose otherwise, where programs were compared on the same choices: those of the one in `f64`. That
-    /// is done where the model chooses, and the program as it is does not agree or the unoptimized one chose otherwise too.
+    /// Choices that the program would have made otherwise, where programs were compared on the same choices: those of the program in
+    /// `f64`. That is done where the model makes choices, and the program with its own choices does not agree or the unoptimized one
+    /// chose otherwise too.
     pub choices: Option<ChoiceCounts>,
     /// Whether tokens change what stands before them; `None` where the model shows no values by position,
     /// or reads in both directions.
     pub causality: Option<Causality>,
-    /// What the precision audit found.
+    /// Warnings of the precision audit.
     #[serde(skip)]
     pub warnings: Diagnostics,
 }
@@ -96,7 +97,7 @@ impl VerifyReport {
     }
 }
 
-/// What was found of one result. Errors are against the `f64` program, largest difference over largest magnitude.
+/// The comparison of one result. Errors are against the `f64` program, largest difference over largest magnitude.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 #[non_exhaustive]
 pub struct VerifyRow {
@@ -114,7 +115,7 @@ pub struct VerifyRow {
     pub above: u64,
     /// The mean error over the mean bound in these.
     pub ratio: f64,
-    /// What came of it.
+    /// The verdict.
     pub outcome: Outcome,
 }
 

@@ -1,4 +1,4 @@
-//! What comes out of a program, by the names of the model.
+//! The outputs of a program, by the names of the model.
 
 use halite_support::Name;
 use halite_tensor::{DType, HostTensor};
@@ -9,9 +9,9 @@ pub(super) type Outputs = IndexMap<String, Output>;
 
 /// One result of a program.
 pub(super) struct Output {
-    /// What the program returned.
+    /// The tensor that the program returned.
     pub(super) written: HostTensor,
-    /// The same in `f64`, less the parameter that it replaces.
+    /// The same in `f64`, minus the parameter that it replaces.
     pub(super) change: HostTensor,
     /// The weight that it is a copy of in another type, if it is one.
     pub(super) copy_of: Option<Name>,

@@ -1,4 +1,4 @@
-//! Programs that are compared, and what comes out of them by the names of the model.
+//! Programs that are compared, and their outputs by the names of the model.
 
 use crate::choices::{Form, with_choices};
 use crate::inputs;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// One program, compiled for its target as far as the bytes of HLO.
 pub(super) struct Program {
-    /// With the types of all ranks together.
+    /// The entry, with the types of whole tensors.
     pub(super) entry: Function,
     /// The ranks that run it.
     pub(super) layout: Layout,
@@ -29,12 +29,12 @@ pub(super) struct Program {
     /// Which whole numbers its batch inputs have to hold.
     pub(super) ranges: Ranges,
     pub(super) audit: Audit,
-    /// What the bundle would hold of it.
+    /// Its HLO, as a bundle would hold it.
     pub(super) hlo: Vec<u8>,
-    /// The decompositions of its kernels by name, likewise.
+    /// The decompositions of its kernels by name, in the same form.
     pub(super) decompositions: Vec<(Name, Vec<u8>)>,
     reports: Vec<PassReport>,
-    /// What its target says of it.
+    /// Findings of its target.
     check: Diagnostics,
 }
 
@@ -148,7 +148,7 @@ impl Program {
         Ok(inputs::inputs(&self.entry, source, &self.ranges, seed)?)
     }
 
-    /// What a result holds: itself, or the tensors of the model that it stores.
+    /// Returns the outputs in a result: the result itself, or the tensors of the model that are packed into it.
     fn outputs(
         &self,
         result: &FuncResult,

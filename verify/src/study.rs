@@ -21,8 +21,8 @@ use indexmap::IndexMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What counts as a roundoff where the program itself is in `f64`: it is then its own truth, and sums of many elements in
-/// another order differ by more than one. Twice this is the 1e-12 to which `f64` programs are held.
+/// The unit of roundoff of programs in `f64`. Such a program is its own reference, and sums of many elements in another order differ
+/// by more than one roundoff. Twice this is the 1e-12 to which `f64` programs are held.
 const F64_ROUNDOFF: f64 = 0.5e-12;
 
 /// The programs that optimized ones of a recipe are compared with, compiled once and run on one draw of inputs.
@@ -41,10 +41,10 @@ pub struct Study<'a> {
     first: Draw,
 }
 
-/// Inputs, and what comes of them without optimizations.
+/// Inputs, and the outputs of the programs without optimizations.
 struct Draw {
     seed: u64,
-    /// What programs are given to choose; nothing where they choose themselves.
+    /// The choices that are passed to programs; empty where they choose themselves.
     given: IndexMap<String, HostTensor>,
     truth: Outputs,
     unoptimized: Outputs,
@@ -385,15 +385,15 @@ impl<'a> Study<'a> {
         plain.written.dtype().unit_roundoff() * size + self.rounding_noise() * scale
     }
 
-    /// How far rounding may move what is chosen among.
+    /// The error that rounding may cause in the values that are chosen among.
     fn noise(&self, plain: &Output, truth: &Output) -> f64 {
         let unoptimized = difference(&plain.change, &truth.change);
         let roundoff = self.roundoff(plain, unoptimized.scale);
         Residual { optimized: 0.0, unoptimized: unoptimized.max_abs, roundoff }.allowed()
     }
 
-    /// What rounding at other places, in another order or with other random bits changes, at the scale of the change: a unit
-    /// of roundoff of what matmuls read, where that is less than what they compute in.
+    /// The relative error due to rounding at other places, in another order or with other random bits, at the scale of the change: a
+    /// unit of roundoff of matmul operands, where these are narrower than the type of the computation.
     fn rounding_noise(&self) -> f64 {
         match self.source.recipe.precision.operand {
             DType::F64 => F64_ROUNDOFF,

@@ -42,8 +42,8 @@ use serde::Serialize;
 
 /// How far an optimized result may be from the truth, as a multiple of how far the unoptimized one is.
 const ERROR_RATIO: f64 = 1.5;
-/// What it may add to that, in units of roundoff, because an optimized program rounds at other places and so errs
-/// otherwise, not only less or more.
+/// An allowance on top of that, in units of roundoff: an optimized program rounds at other places, so its errors are others and not
+/// only smaller or larger.
 const ROUNDOFFS: f64 = 2.0;
 /// How many times its bound an error is wrong at once.
 const FAR: f64 = 8.0;
@@ -84,7 +84,7 @@ impl Residual {
     }
 }
 
-/// What decided about a result.
+/// The reason for the verdict on a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -115,7 +115,7 @@ pub struct Judged {
     pub above: u64,
     /// The mean error over the mean bound in these.
     pub ratio: f64,
-    /// What came of it.
+    /// The verdict.
     pub outcome: Outcome,
 }
 

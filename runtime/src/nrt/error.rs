@@ -1,4 +1,4 @@
-//! What can go wrong with libnrt, typed.
+//! Typed errors of libnrt.
 
 use super::status::{NrtCall, NrtStatus};
 use super::version::NrtVersion;
@@ -27,7 +27,7 @@ pub enum NrtError {
     Version {
         /// The shared library.
         path: PathBuf,
-        /// What it states.
+        /// The version that it states.
         found: NrtVersion,
         /// The major version that is needed.
         needed: u64,
@@ -37,7 +37,7 @@ pub enum NrtError {
         "the Neuron runtime does not start ({status}), and there is no `{device}`: the driver is not loaded, or this is no Neuron instance"
     )]
     Driver {
-        /// What `nrt_init` answers.
+        /// The status that `nrt_init` returned.
         status: NrtStatus,
         /// The device file.
         device: &'static str,
@@ -47,7 +47,7 @@ pub enum NrtError {
     Status {
         /// The call.
         call: NrtCall,
-        /// What it answers.
+        /// The status that it returned.
         status: NrtStatus,
     },
     /// A call did not come back.
@@ -55,7 +55,7 @@ pub enum NrtError {
     Timeout {
         /// The call.
         call: NrtCall,
-        /// How long was waited for it.
+        /// The time limit of the call.
         limit: Duration,
     },
     /// A call was given up, since what it waits for does not come.
@@ -63,7 +63,7 @@ pub enum NrtError {
     GivenUp {
         /// The call.
         call: NrtCall,
-        /// What is known of it.
+        /// The reason.
         reason: String,
     },
     /// A NEFF has other tensors than the program that it is said to be of.
@@ -72,7 +72,7 @@ pub enum NrtError {
 }
 
 impl NrtError {
-    /// What a call answered.
+    /// Turns the return code of a call into a result: 0 is success, any other number an error.
     pub(super) fn check(call: NrtCall, number: c_int) -> Result<(), Self> {
         NrtStatus::new(number).map_or(Ok(()), |status| Err(Self::Status { call, status }))
     }
@@ -89,7 +89,7 @@ impl NrtError {
         }
     }
 
-    /// What to do, where the code does not say.
+    /// Advice on what to do, where the code does not say.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::Status { call, status } => Some(status.help(*call)),

@@ -1,4 +1,4 @@
-//! What the public headers of libnrt declare, as far as it is used.
+//! The used part of the declarations in the public headers of libnrt.
 
 use std::ffi::{c_char, c_int};
 use std::marker::{PhantomData, PhantomPinned};

@@ -43,11 +43,11 @@ functions! {
     nrt_load_collectives(*const c_void, usize, i32, i32, u32, u32, *mut *mut Model) -> c_int;
     /// Frees what was loaded.
     nrt_unload(*mut Model) -> c_int;
-    /// What a NEFF says of its tensors, to be freed by the next.
+    /// Allocates descriptions of a NEFF's tensors, to be freed by the next function.
     nrt_get_model_tensor_info(*mut Model, *mut *mut TensorInfoArray) -> c_int;
-    /// Frees that.
+    /// Frees those descriptions.
     nrt_free_model_tensor_info(*mut TensorInfoArray) -> c_int;
-    /// A set without tensors.
+    /// Allocates a set without tensors.
     nrt_allocate_tensor_set(*mut *mut TensorSet) -> c_int;
     /// Frees a set, not its tensors.
     nrt_destroy_tensor_set(*mut *mut TensorSet);
@@ -55,7 +55,7 @@ functions! {
     nrt_add_tensor_to_tensor_set(*mut TensorSet, *const c_char, *mut Tensor) -> c_int;
     /// Runs what was loaded on inputs, and waits.
     nrt_execute(*mut Model, *const TensorSet, *mut TensorSet) -> c_int;
-    /// Memory in a place, of a core, of so many bytes, under a name for messages.
+    /// Allocates a tensor in a place, on a core, of so many bytes, under a name for messages.
     nrt_tensor_allocate(c_int, c_int, usize, *const c_char, *mut *mut Tensor) -> c_int;
     /// Frees a tensor.
     nrt_tensor_free(*mut *mut Tensor);

@@ -13,7 +13,7 @@ pub struct NrtOptions {
     pub load_timeout: Duration,
     /// Which rank of how many this process is. Programs of several ranks are loaded for collectives, and only as many as these load them.
     pub rank: (u32, u32),
-    /// What ends the wait for a call before its time. As there is one runtime of a process, that of who starts it holds.
+    /// A signal that ends the wait for a call early. A process has one runtime, so the signal of the user that starts it counts.
     pub give_up: GiveUp,
 }
 

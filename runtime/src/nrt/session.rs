@@ -21,7 +21,7 @@ pub(super) struct Session {
     pub(super) version: NrtVersion,
 }
 
-/// What is started at present.
+/// The runtime that is started at present.
 struct Live {
     path: PathBuf,
     worker: Arc<Worker>,

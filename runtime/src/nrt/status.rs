@@ -1,4 +1,4 @@
-//! What the library's calls answer: statuses, what they mean, what to do.
+//! Statuses that the library's calls return: their meaning, and advice on what to do.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl NrtCall {
         }
     }
 
-    /// What to do when it fails for a reason that the status leaves open.
+    /// Advice for a failure of this call where the status leaves the reason open.
     fn help(self) -> &'static str {
         match self {
             Self::Init => {
@@ -68,7 +68,7 @@ impl fmt::Display for NrtCall {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NrtStatus(i32);
 
-/// What is known of a status.
+/// The facts about a status.
 struct Row {
     number: i32,
     name: &'static str,
@@ -185,12 +185,12 @@ impl NrtStatus {
         self.row().name
     }
 
-    /// What it means, in words that follow the name of a call.
+    /// Its meaning, in words that follow the name of a call.
     pub fn meaning(self) -> &'static str {
         self.row().meaning
     }
 
-    /// What to do when a call answers so.
+    /// Advice for a call that returns this status.
     pub fn help(self, call: NrtCall) -> &'static str {
         self.row().help.unwrap_or_else(|| call.help())
     }

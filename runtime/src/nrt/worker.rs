@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(50);
 pub(super) struct Worker {
     jobs: Sender<Job>,
     give_up: GiveUp,
-    /// What became of the call that was given up.
+    /// The error of the call that was given up.
     stuck: OnceLock<NrtError>,
 }
 

@@ -1,4 +1,4 @@
-//! What a client is told when it is made.
+//! Options that a client is created with.
 
 use super::ffi;
 use crate::{Result, RuntimeError, Status, StatusCode};
@@ -64,8 +64,8 @@ impl ClientOptions {
         Self::default().with(CPU_DEVICE_COUNT, i64::try_from(num_devices).unwrap_or(i64::MAX))
     }
 
-    /// What a plugin is told that is to have so many devices. Only that of the CPU, which its file's name says, is told how many, as
-    /// the number of others is that of the hardware, and some refuse what they do not know.
+    /// The options of a plugin that is to have so many devices. Only the CPU plugin, which is recognized by its file name, is given
+    /// the number: other plugins have as many devices as the hardware, and some refuse options that they do not know.
     pub fn of(plugin: &Path, num_devices: usize) -> Self {
         let name = plugin.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
         if name.contains("cpu") { Self::cpu(num_devices) } else { Self::default() }

@@ -193,7 +193,7 @@ pub(super) struct NamedValue {
     pub(super) value_size: usize,
 }
 
-/// What a [`NamedValue`] holds; its type says which.
+/// The value of a [`NamedValue`]; its type says which field it is.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) union Value {

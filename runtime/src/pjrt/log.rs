@@ -1,8 +1,8 @@
-//! What XLA logs.
+//! The log of XLA.
 
 use std::env;
 
-/// By which XLA is told what to log. It is read once, when the plugin is loaded.
+/// The environment variable that sets XLA's log level. It is read once, when the plugin is loaded.
 const LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
 
 /// Asks XLA to log fatal errors only, unless the environment says how much to log: all others come back as a status or,

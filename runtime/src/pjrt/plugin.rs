@@ -24,7 +24,7 @@ static OPENED: Mutex<BTreeMap<PathBuf, Plugin>> = Mutex::new(BTreeMap::new());
 /// The process that has called a plugin. One that was forked from it has none of the threads that the plugin waits for.
 static PROCESS: OnceLock<u32> = OnceLock::new();
 
-/// What is said there.
+/// The error message in a forked process.
 const FORKED: &str = "this process was forked from one that has run programs, whose threads it lacks: start it anew, in Python's \
                       multiprocessing with the method `spawn`, or run no program before the fork";
 

@@ -1,4 +1,4 @@
-//! What the tests share: the plugin, and small programs.
+//! Helpers that the tests share: the plugin, and small programs.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 

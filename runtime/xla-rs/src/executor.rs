@@ -10,7 +10,7 @@ use halite_tensor::HostTensor;
 use std::fmt;
 use std::sync::Arc;
 
-/// What the variable `XLA_FLAGS` must hold for exact rounding, before XLA is first used in the process.
+/// Flags that the variable `XLA_FLAGS` must hold for exact rounding, before XLA is first used in the process.
 ///
 /// The first keeps narrow floats from being held in a wider type, the second keeps NaN in minimum and maximum.
 pub const EXACT_FLAGS: [&str; 2] = ["--xla_allow_excess_precision=false", "--xla_cpu_enable_fast_min_max=false"];

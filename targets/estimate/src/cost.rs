@@ -1,4 +1,4 @@
-//! What work costs in instructions of the machine.
+//! The cost of work in instructions of the machine.
 
 use crate::provenance::Provenance;
 use halite_recipe::TargetName;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InstructionCosts {
-    /// The targets of which this is said.
+    /// The targets that these costs apply to.
     pub targets: Vec<TargetName>,
     /// The largest product of one instruction: inner size, rows of the stationary side, columns of the moving side.
     pub matmul: [u64; 3],
@@ -28,7 +28,7 @@ pub struct InstructionCosts {
     pub collective: u64,
     /// The factor by which a count may be off either way.
     pub factor: f64,
-    /// Where these are known from.
+    /// The source of these numbers.
     pub provenance: Provenance,
 }
 

@@ -32,7 +32,7 @@ pub(super) enum Class {
     Update,
     /// Operands one after the other.
     Concatenate,
-    /// What cores compute together.
+    /// A collective.
     Collective,
     /// A result of a call that stays one, of the computation with this number.
     Call {
@@ -123,7 +123,7 @@ impl<'m> Graph<'m> {
         &self.inlined.results
     }
 
-    /// What a value is computed from.
+    /// The operands of a value.
     pub(super) fn operands(&self, value: ValueId) -> &[ValueId] {
         self.inlined.operands(value)
     }

@@ -52,7 +52,7 @@ fn tiles(elements: u64, tile: u64) -> u64 {
     elements.div_ceil(tile.max(1))
 }
 
-/// What costs nothing: it is part of how others address their operands.
+/// Whether an opcode costs no instructions because it is part of how others address their operands.
 fn is_free(opcode: &str) -> bool {
     matches!(
         opcode,

@@ -1,4 +1,4 @@
-//! What memory holds.
+//! The kind of data that memory holds.
 
 use super::graph::{Class, Graph, ValueId};
 use super::liveness::Liveness;
@@ -14,7 +14,7 @@ enum Part {
     Update,
 }
 
-/// What parameters and results of steps hold.
+/// The kind of data that each parameter and each result of a step holds.
 pub(super) struct Kinds<'a> {
     arguments: &'a [MemoryKind],
     steps: Vec<MemoryKind>,
@@ -32,7 +32,7 @@ impl<'a> Kinds<'a> {
         arguments: &'a [MemoryKind],
     ) -> Self {
         let parts = parts(graph, steps);
-        // What reads no other step may run at any time.
+        // A step that reads no other step may run at any time.
         let begins = |step: &StepId| parts[*step as usize] == Part::Backward && !steps.reads(*step).is_empty();
         let backward_at = order.iter().position(begins);
         let mut kinds = vec![MemoryKind::Workspace; steps.steps.len()];
@@ -59,7 +59,7 @@ impl<'a> Kinds<'a> {
         Self { arguments, steps: kinds, parts, backward_at }
     }
 
-    /// What a parameter holds.
+    /// Returns the kind of data that a parameter holds.
     pub(super) fn argument(&self, index: usize) -> MemoryKind {
         self.arguments.get(index).copied().unwrap_or(MemoryKind::Arguments)
     }
@@ -69,7 +69,7 @@ impl<'a> Kinds<'a> {
         self.parts[step as usize] == Part::Update
     }
 
-    /// What the result of a step is.
+    /// Returns the kind of data that the result of a step is.
     pub(super) fn step(&self, step: StepId) -> MemoryKind {
         self.steps[step as usize]
     }

@@ -1,9 +1,9 @@
-//! What a module needs on a core: device memory and instructions of the machine.
+//! Estimates of the device memory and the machine instructions that a module needs on a core.
 //!
 //! Memory of arguments, outputs and aliases is exact. Temporaries are estimated by following what a compiler does:
 //!
-//! 1. Calls are entered, but for those that stay calls, which are estimated by themselves; what only renames a value is gone
-//!    (`graph`).
+//! 1. Calls are inlined, except those that stay calls, which are estimated by themselves. Instructions that only rename a value are
+//!    dropped (`graph`).
 //! 2. Arithmetic and movements of elements run where they are read and store nothing, unless several readers share something
 //!    that is costly to compute again. Products, reductions, gathers, scatters, concatenations, collectives and kernels read
 //!    what is stored and store their result (`storage`).
@@ -38,26 +38,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use storage::{StepId, Steps};
 
-/// What is asked of a module.
+/// The parameters of an estimate.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// What its compiler does.
+    /// Assumptions about the compiler.
     pub backend: Backend,
-    /// What its parameters hold, in order; [`MemoryKind::Arguments`] for those beyond.
+    /// The kind of data that each parameter holds, in order; [`MemoryKind::Arguments`] for those beyond.
     pub arguments: &'a [MemoryKind],
-    /// What work costs in instructions; `None` counts none.
+    /// The cost of work in instructions; with `None` no instructions are counted.
     pub costs: Option<&'a InstructionCosts>,
 }
 
-/// An estimate and the way to it.
+/// An estimate, with the memory of each step that it was made from.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Analysis {
-    /// The estimate, without a comparison.
+    /// The estimate, not yet compared with what a core has.
     pub estimate: Estimate,
-    /// What is live while each step runs, in the order of execution.
+    /// The memory that is live while each step runs, by kind, in the order of execution.
     pub timeline: Vec<MemoryByKind>,
-    /// The layer that each of these steps is of, by the number in its scope, as of `model.layers.3`; `None` of what is in none, and of the update.
+    /// The layer of each of these steps, by the number in its scope, as in `model.layers.3`; `None` outside layers and in the update.
     pub layers: Vec<Option<u32>>,
     /// The step with which the backward begins.
     pub backward_at: Option<usize>,
@@ -102,7 +102,7 @@ pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
     Ok(Analysis { estimate, timeline, layers, backward_at: kinds.backward_at })
 }
 
-/// What the computations of calls that stay calls need beside their operands and results, by their numbers.
+/// The memory in bytes that each kept callee needs beside the operands and results of a call, by the number of its computation.
 fn callees<'m>(
     hlo: &'m Hlo,
     backend: Backend,
@@ -133,7 +133,8 @@ fn callees<'m>(
     Ok(needs)
 }
 
-/// What a step needs while it runs, where it is a call; of several results, while the last is written.
+/// The memory in bytes that a step needs while it runs if it is a call. A call with several results needs it while the last one is
+/// written.
 fn workspace(graph: &Graph<'_>, steps: &Steps, step: StepId, callees: &FxHashMap<u32, u64>) -> u64 {
     match graph.value(steps.steps[step as usize].value).class {
         Class::Call { callee, is_last: true } => callees.get(&callee).copied().unwrap_or_default(),
@@ -141,7 +142,7 @@ fn workspace(graph: &Graph<'_>, steps: &Steps, step: StepId, callees: &FxHashMap
     }
 }
 
-/// Which results take the memory of which parameters.
+/// The results that take the memory of parameters.
 struct Aliases {
     results: FxHashSet<u32>,
 }
@@ -154,7 +155,7 @@ impl Aliases {
     }
 }
 
-/// What is live throughout: parameters, and results beside them.
+/// The memory that is live throughout: parameters, and results that are not aliased to them.
 fn resident(graph: &Graph<'_>, aliases: &Aliases, kinds: &Kinds<'_>) -> (MemoryByKind, MemoryEstimate) {
     let (mut resident, mut memory) = (MemoryByKind::default(), MemoryEstimate::default());
     for (index, &parameter) in graph.parameters().iter().enumerate() {
@@ -174,13 +175,13 @@ fn resident(graph: &Graph<'_>, aliases: &Aliases, kinds: &Kinds<'_>) -> (MemoryB
     (resident, memory)
 }
 
-/// What is live besides the results of steps: what stays, and by computation what a call of it takes.
+/// Memory that is live beside the results of steps: the resident memory, and the bytes that a call of each kept callee takes.
 struct Held<'a> {
     resident: MemoryByKind,
     callees: &'a FxHashMap<u32, u64>,
 }
 
-/// What is live while each step runs.
+/// The memory that is live while each step runs, by kind.
 fn timeline(
     graph: &Graph<'_>,
     steps: &Steps,

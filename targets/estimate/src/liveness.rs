@@ -1,4 +1,4 @@
-//! Which temporaries live when.
+//! The lifetimes of temporaries.
 
 use super::graph::Graph;
 use super::storage::{Home, StepId, Steps};
@@ -6,7 +6,7 @@ use halite_hlo::graph::Lifetimes;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// When temporaries begin and end.
+/// The lifetimes of temporaries.
 pub(super) struct Liveness<'s> {
     steps: &'s Steps,
     order: &'s [StepId],
@@ -16,7 +16,7 @@ pub(super) struct Liveness<'s> {
     borrowed: Vec<bool>,
 }
 
-/// What happens to the temporaries.
+/// An event in the lifetimes of temporaries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Change {
     /// The result of a step gets memory.

@@ -1,4 +1,4 @@
-//! What of a module is stored, and by which step of the program.
+//! The values of a module that are stored, and the step that stores each.
 
 use super::backend::Backend;
 use super::graph::{Access, Class, Graph, ValueId};
@@ -22,11 +22,11 @@ pub(super) enum Home {
 /// One run of an engine's program that stores one value.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// What it stores.
+    /// The value that it stores.
     pub(super) value: ValueId,
-    /// In how many bytes.
+    /// The size of that value in bytes.
     pub(super) bytes: u64,
-    /// Where.
+    /// The memory that it is stored in.
     pub(super) home: Home,
     /// Whether it may store over an operand that nothing else reads.
     pub(super) in_place: bool,
@@ -56,10 +56,10 @@ impl Steps {
 /// Reductions of more elements than this run on an operand that is stored.
 const MAX_FUSED_REDUCTION: u64 = 32;
 
-/// What the value of a fused chain is computed from.
+/// The values of comparable size that a fused chain is computed from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
-    /// Nothing of its size.
+    /// None of its size, only smaller ones.
     Small,
     /// One value.
     One(ValueId),
@@ -156,7 +156,7 @@ impl Planner<'_, '_, '_> {
         Ok(())
     }
 
-    /// What a fused value is computed from, and whether that is costly.
+    /// Returns the source of a fused value, and whether computing it from there is costly.
     fn source(&self, id: ValueId, costly: bool, sources: &[(Source, bool)]) -> (Source, bool) {
         let size = self.graph.value(id).elements;
         let mut costly = costly;
@@ -308,7 +308,7 @@ impl Planner<'_, '_, '_> {
         self.stored[id as usize].or_else(|| if self.backend.recomputes { None } else { copy() })
     }
 
-    /// Adds what a value is computed from where it is read.
+    /// Adds the stored values that a value is computed from where it is read.
     fn add_sources(&mut self, id: ValueId, sources: &mut Sources) -> Result<()> {
         self.visit += 1;
         let mut pending = vec![id];
@@ -329,7 +329,7 @@ impl Planner<'_, '_, '_> {
     }
 }
 
-/// What a step reads.
+/// The steps and parameters that a step reads.
 #[derive(Default)]
 struct Sources {
     steps: Vec<StepId>,

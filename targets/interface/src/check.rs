@@ -1,10 +1,10 @@
-//! What targets say of modules.
+//! Results of checking modules against the rules of a target.
 
 use halite_support::{Diagnostic, Diagnostics};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// What a target says of one module.
+/// The result of checking one module against the rules of a target.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ModuleCheck {
     /// Rules that are broken; equal ones of different layers as one.
@@ -21,7 +21,7 @@ pub struct ModuleCheck {
 pub struct Repeated {
     /// The error or warning.
     pub finding: Diagnostic,
-    /// How often.
+    /// The number of times.
     pub times: usize,
 }
 
@@ -32,7 +32,7 @@ impl Repeated {
     }
 }
 
-/// What a target says of all modules of a bundle: equal findings once, however often they are found, errors first.
+/// Joins the findings of all modules of a bundle: equal findings once, however often they are found, errors first.
 pub fn join<'a>(checks: impl IntoIterator<Item = &'a ModuleCheck>) -> Diagnostics {
     let mut found = Vec::<Repeated>::new();
     for repeated in checks.into_iter().flat_map(|check| &check.findings) {

@@ -1,8 +1,8 @@
-//! What a target of the compiler is.
+//! The interface between the compiler and its targets.
 //!
-//! A [`Target`] is what programs are compiled for: how their HLO is written, which kernels it offers, what it refuses, what
-//! a module needs, what surrounds its processes. Whoever compiles asks the target, and never which one it is. [`Targets`]
-//! are those that a session knows; one from outside is registered like the built-in ones.
+//! A [`Target`] decides how HLO is written, which kernels are offered and which modules are refused. It states what a module needs and
+//! the settings of the processes that run it. Compiling asks the target, and never which one it is. [`Targets`] are those that a
+//! session knows; one from outside is registered like the built-in ones.
 
 mod check;
 mod policy_need;

@@ -1,9 +1,9 @@
-//! What a module would need under another recipe.
+//! Resources that a module would need under another recipe.
 
 use halite_bundle::estimate::FitVerdict;
 use halite_recipe::RecomputePolicy;
 
-/// What a module would need under policies of recomputation that its recipe does not state.
+/// Memory and FLOPs that a module would need under recomputation policies other than those of its recipe.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PolicyNeed {
     /// The module.
@@ -12,8 +12,8 @@ pub struct PolicyNeed {
     pub policies: Vec<RecomputePolicy>,
     /// Device memory, in bytes.
     pub memory: u64,
-    /// Whether that is there.
+    /// Whether that fits.
     pub verdict: FitVerdict,
-    /// Floating-point operations of matmuls, over those of the recipe as it is.
+    /// Floating-point operations of matmuls, as a multiple of those under the recipe as it is.
     pub flops: f64,
 }

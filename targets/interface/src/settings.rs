@@ -1,10 +1,10 @@
-//! What surrounds the processes of a program.
+//! Settings of the processes that run a program.
 
 use halite_bundle::{Launch, Manifest};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 
-/// What surrounds the processes of a program. By default, nothing.
+/// The settings of the processes that run a program: environment, compiler flags, launch. Empty by default.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RunSettings {
     /// Variables of the environment.
@@ -13,16 +13,15 @@ pub struct RunSettings {
     pub flags: Vec<String>,
     /// How processes are started; `None` where Halite or an embedder starts them.
     pub launch: Option<Launch>,
-    /// The platform that a PJRT plugin reports on which modules run as they were compiled, kernels included; `None` where no
-    /// kernel is called.
+    /// The platform name of a PJRT plugin that runs the modules as compiled, kernels included; `None` where no kernel is called.
     pub platform: Option<String>,
 }
 
 impl RunSettings {
-    /// Whether a manifest holds these, which are those of its recipe.
+    /// Checks that a manifest holds these settings, which are those of its recipe.
     ///
     /// # Errors
-    /// The first thing that is another.
+    /// The first setting that differs.
     pub fn check(&self, manifest: &Manifest) -> Result<()> {
         let wrong = |message: String| Err(Diagnostic::error(codes::ENVIRONMENT, message));
         let (given, expected) = (&manifest.environment, &self.environment);

@@ -1,4 +1,4 @@
-//! The trait.
+//! The trait that every target implements.
 
 use crate::PolicyNeed;
 use crate::check::ModuleCheck;
@@ -13,15 +13,16 @@ use halite_recipe::{Calls, Form, Recipe, Section, TargetName};
 use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
 use std::fmt;
 
-/// What programs are compiled for, in one or several variants that share tables, rules and a table of the recipe.
+/// A platform that programs are compiled for, in one or several variants that share tables, rules and a table of the recipe.
 ///
-/// Every method but the first two has a default: that of a target which takes whatever sound HLO there is. Recipes that are
-/// handed in name one of the variants.
+/// Every method but the first two has a default: that of a target which takes any sound HLO. Recipes that are passed in name one of
+/// the variants.
 pub trait Target: fmt::Debug + Send + Sync {
     /// The variants, each by the name that recipes and the command line know it by.
     fn variants(&self) -> Vec<Variant>;
 
-    /// What a module needs on one core of a variant, with what its parameters hold. The flags are those of the target's compiler.
+    /// Estimates memory and instructions of a module on one core of a variant. `arguments` is the kind of memory of each parameter,
+    /// `flags` are those of the target's compiler.
     ///
     /// # Errors
     /// When the module is malformed.
@@ -33,18 +34,17 @@ pub trait Target: fmt::Debug + Send + Sync {
         arguments: &[MemoryKind],
     ) -> Result<Analysis>;
 
-    /// How what a module needs compares with what a core of a variant has, programs being compiled with these flags; `None` where that is
-    /// not known.
+    /// Compares an estimate with what a core of a variant has, for programs compiled with these flags; `None` where that is not known.
     fn fit(&self, _estimate: &Estimate, _variant: &TargetName, _flags: &[String]) -> Option<Fit> {
         None
     }
 
-    /// Its table of the recipe.
+    /// The target's own table of the recipe.
     fn section(&self) -> Option<&'static Section> {
         None
     }
 
-    /// The kernels that it offers in the place of ops, each for the variants that have it.
+    /// Kernels that the target offers in place of ops, each for the variants that have it.
     fn kernels(&self) -> Vec<DialectEntry> {
         Vec::new()
     }
@@ -60,84 +60,85 @@ pub trait Target: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether its hardware divides whole numbers inexactly, but by powers of two.
+    /// Whether its hardware divides integers inexactly, except by powers of two.
     fn divides_inexactly(&self) -> bool {
         false
     }
 
-    /// How ranks that run a program together know their numbers; `None` where programs are those of one rank.
+    /// The source of the rank number in programs that several ranks run together; `None` where every program is that of one rank.
     fn ranks(&self) -> Option<RankSource> {
         None
     }
 
-    /// How many floating-point operations of matrix products a rank does in a second at most, with operands as the recipe has them, as
-    /// its documents say; `None` where they do not.
+    /// Peak FLOP/s of matmuls on one rank with the operand type of the recipe, as the target's documents state it; `None` where they
+    /// do not.
     fn peak_flops(&self, _recipe: &Recipe) -> Option<u64> {
         None
     }
 
-    /// How many bytes of whole tensors one collective is to have at most where several are made at once; `None` where each is made by itself.
+    /// The largest size, in bytes of whole tensors, of a collective that several are combined into; `None` where each stays by itself.
     fn bucket_bytes(&self, _recipe: &Recipe) -> Option<u64> {
         None
     }
 
-    /// How HLO is written for it; what the recipe leaves open as the options have it.
+    /// The forms in which HLO is written for the target. Those that the recipe leaves open stay as in `options`.
     fn forms(&self, _recipe: &Recipe, options: LowerOptions) -> LowerOptions {
         options
     }
 
-    /// How micro-batches are accumulated where the recipe does not say.
+    /// The form in which micro-batches are accumulated where the recipe does not say.
     fn accumulate_form(&self) -> Form {
         Form::One
     }
 
-    /// What becomes of calls of the model's functions where the recipe does not say.
+    /// The treatment of calls of the model's functions where the recipe does not say: kept, left to the compiler, or inlined.
     fn calls(&self) -> Calls {
         Calls::Inline
     }
 
-    /// Whether it takes a recipe at all; asked before anything is compiled.
+    /// Checks, before anything is compiled, that the target takes a recipe at all.
     ///
     /// # Errors
-    /// Why not, with the key of the recipe.
+    /// The reason why it does not, with the key of the recipe.
     fn check_recipe(&self, _recipe: &Recipe) -> Result<()> {
         Ok(())
     }
 
-    /// What deserves a look in a recipe, each with its key.
+    /// Warnings about a recipe, each with its key.
     fn warnings(&self, _recipe: &Recipe) -> Diagnostics {
         Diagnostics::new()
     }
 
-    /// Holds a module to its rules.
+    /// Checks a module against the target's rules.
     fn check_module(&self, _hlo: &Graph, _recipe: &Recipe, _sources: &SourceMap) -> ModuleCheck {
         ModuleCheck::default()
     }
 
-    /// What it says of all modules of a bundle beside what it found in each.
+    /// Findings about all modules of a bundle together, beside those about each module.
     fn check_bundle(&self, _recipe: &Recipe, _checks: &[(&ModuleRole, &ModuleCheck)]) -> Diagnostics {
         Diagnostics::new()
     }
 
-    /// Whether bundles hold what their modules need, and how that compares with what there is.
+    /// Whether bundles hold estimates of what their modules need, and how these compare with what a core has.
     fn has_estimates(&self) -> bool {
         false
     }
 
-    /// A warning where a bundle does not fit, with what to change. `policies` are what modules would need that compute more again.
+    /// A warning where a bundle does not fit, with what to change. `policies` are the needs of modules under policies that recompute
+    /// more.
     fn advice(&self, _manifest: &Manifest, _policies: &[PolicyNeed]) -> Option<Diagnostic> {
         None
     }
 
-    /// What surrounds the processes of a program.
+    /// The settings of the processes that run a program.
     fn settings(&self, _recipe: &Recipe) -> RunSettings {
         RunSettings::default()
     }
 
-    /// Whether a manifest holds the [`settings`](Self::settings) of its recipe.
+    /// Checks that a manifest holds the [`settings`](Self::settings) of its recipe.
     ///
     /// # Errors
-    /// The first thing that is another.
+    /// The first setting that differs.
     fn check_manifest(&self, manifest: &Manifest) -> Result<()> {
         self.settings(&manifest.recipe).check(manifest)
     }
@@ -148,7 +149,7 @@ pub trait Target: fmt::Debug + Send + Sync {
 pub struct Variant {
     /// The name that recipes and the command line know it by.
     pub name: String,
-    /// One line for people.
+    /// A one-line description for people.
     pub summary: String,
 }
 

@@ -1,4 +1,4 @@
-//! What recipes may name.
+//! The names that recipes may use.
 
 use crate::Targets;
 use halite_bundle::{Manifest, ManifestRules};
@@ -6,7 +6,7 @@ use halite_optim::{ScheduleShapes, UpdateRules};
 use halite_recipe::{Extension, Places, Section, Words};
 use halite_support::Result;
 
-/// What the recipes of a session may name: targets, update rules, shapes of schedules and formats of data.
+/// The names that the recipes of a session may use: targets, update rules, shapes of schedules and formats of data.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     /// Known targets.
@@ -20,7 +20,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// These targets, with the update rules and shapes that Halite comes with. It knows no formats of data, which are no business of
+    /// A vocabulary of these targets and the built-in update rules and shapes. It has no formats of data, which do not matter to
     /// compiling.
     pub fn builtin(targets: Targets) -> Self {
         Self { targets, rules: UpdateRules::builtin(), shapes: ScheduleShapes::builtin(), formats: Words::default() }
