@@ -1,4 +1,4 @@
-//! What to change when a module does not fit.
+//! Advice on making a module fit.
 
 use crate::memory::INSTRUCTION_LIMIT;
 use crate::tables::{CoreGroups, Hardware};
@@ -29,11 +29,11 @@ struct Advice<'a> {
     hardware: &'a Hardware,
     name: &'a str,
     estimate: &'a Estimate,
-    /// What it would need that computes more again.
+    /// The needs of the module under policies that recompute more.
     policies: Vec<&'a PolicyNeed>,
 }
 
-/// Something to change, and how many bytes, or instructions, less the module then needs.
+/// A possible change, and how many bytes or instructions less the module needs with it.
 struct Measure {
     saves: u64,
     text: String,
@@ -79,7 +79,7 @@ impl Advice<'_> {
         warning.help(texts.join("; "))
     }
 
-    /// What the state takes and how many cores hold it, where one does not.
+    /// Returns a sentence with the size of the state and the number of cores that hold it, if one core does not.
     fn state(&self, limit: u64) -> Option<String> {
         let state = self.manifest.buffers.iter().filter(|buffer| !buffer.is_batch());
         let (mut taken, mut wide, mut is_narrow) = (0u64, 0u64, false);
@@ -97,7 +97,7 @@ impl Advice<'_> {
         Some(format!("{of} takes {}{in_f32}: at least {cores} cores", bytes(taken)))
     }
 
-    /// Everything that would help.
+    /// All measures that would help.
     fn measures(&self, limit: u64) -> Vec<Measure> {
         let recipe = &self.manifest.recipe;
         let memory = &self.estimate.memory;
@@ -130,7 +130,7 @@ impl Advice<'_> {
         measures
     }
 
-    /// What would have a module make fewer instructions: it does less.
+    /// Measures with which a module has fewer instructions: it does less.
     fn fewer_instructions(&self) -> Vec<Measure> {
         let total = self.estimate.instructions.total();
         let limit = self.estimate.fit.map_or(u64::MAX, |fit| fit.instruction_limit);

@@ -4,7 +4,7 @@ use crate::Tables;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, codes};
 
-/// What is wrong with allowing a rule of this name: it is unknown, or cannot be allowed.
+/// Returns the reason why a recipe cannot allow the rule of this name: it is unknown, or not waivable.
 pub fn refuse_allowed(id: &str) -> Option<Diagnostic> {
     let tables = Tables::builtin();
     match tables.rule(id) {

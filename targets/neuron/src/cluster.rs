@@ -25,7 +25,7 @@ const GRACE: &str = "600";
 /// Bytes of a GiB.
 const GIB: u64 = 1 << 30;
 
-/// What starts the processes of a cluster.
+/// The system that starts the processes on a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheduler {
     /// Slurm, wherever it runs.
@@ -41,7 +41,7 @@ pub enum Scheduler {
 /// A bundle that is to be trained on a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// What surrounds its processes.
+    /// The environment, flags and launch of its processes.
     pub surroundings: &'a Surroundings,
     /// The folder of the bundle, as nodes find it.
     pub bundle: &'a str,
@@ -49,7 +49,7 @@ pub struct Job<'a> {
     pub folder: &'a str,
     /// Options of `halite train`.
     pub options: &'a [String],
-    /// How many nodes take part; left out, as few as have the cores.
+    /// The number of nodes; left out, as few as have the cores.
     pub nodes: Option<u32>,
 }
 
@@ -62,12 +62,12 @@ pub struct File {
     pub text: String,
 }
 
-/// How ranks lie on nodes.
+/// The placement of ranks on nodes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Nodes {
-    /// What each node is.
+    /// The hardware of each node.
     pub hardware: &'static Hardware,
-    /// How many nodes there are.
+    /// The number of nodes.
     pub count: u32,
     /// Ranks on each.
     pub ranks: u32,
@@ -77,7 +77,7 @@ impl Job<'_> {
     /// The files for a scheduler, the launch script first.
     ///
     /// # Errors
-    /// When the ranks do not fit on so many nodes, or nothing says what an instance of the target is called.
+    /// When the ranks do not fit on so many nodes, or the name of the target's instance type is not known.
     pub fn files(&self, scheduler: Scheduler) -> Result<Vec<File>> {
         let nodes = self.nodes()?;
         let launch = File { name: LAUNCH, text: self.surroundings.script(Some(self.bundle)) };
@@ -90,7 +90,7 @@ impl Job<'_> {
         Ok([launch].into_iter().chain(more).collect())
     }
 
-    /// How the ranks lie on nodes.
+    /// The placement of the ranks on nodes.
     ///
     /// # Errors
     /// When they do not fit on so many.
@@ -213,7 +213,7 @@ impl Job<'_> {
 }
 
 impl Nodes {
-    /// What an instance is called.
+    /// The name of the instance type.
     fn instance(&self) -> Result<&'static str> {
         self.hardware.instance_type().ok_or_else(|| {
             let message = format!("no document says what an instance of `{}` is called", self.hardware.target);

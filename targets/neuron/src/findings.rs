@@ -1,4 +1,4 @@
-//! What the rules say of the HLO of a bundle, as diagnostics with lines of the model.
+//! Findings of the rules about the HLO of a bundle, as diagnostics with lines of the model.
 
 use crate::legality::{Finding, Presumed, Profile, check, presumed};
 use crate::memory::logical_core;
@@ -29,7 +29,8 @@ pub fn profile(recipe: &Recipe, generation: Generation) -> Profile {
 /// The flag of `neuronx-cc` that names ops whose integers it may cast down.
 const DOWNCAST: &str = "--implicit-integer-downcast";
 
-/// What that flag names: for its value `default`, which stands for all of them, what the version makes of it.
+/// Returns the ops that this flag names. Its value `default` is replaced by the default of the version; `all` if the table just says
+/// `default` too.
 fn downcasts(flags: &[String], target: Generation, version: &CompilerVersion) -> Vec<String> {
     let value = |flag: &'_ String| Some(flag.strip_prefix(DOWNCAST)?.strip_prefix('=')?.to_owned());
     let stated = flags.iter().find_map(value);
@@ -45,7 +46,7 @@ fn downcasts(flags: &[String], target: Generation, version: &CompilerVersion) ->
     }
 }
 
-/// Holds a module to the rules of a recipe.
+/// Checks a module against the rules of a recipe.
 pub(crate) fn of_module(hlo: &Graph, profile: &Profile, sources: &SourceMap) -> ModuleCheck {
     let of_opcode = |presumed: Presumed| presumed.opcode;
     let presumed = presumed(hlo, profile.target).into_iter().map(of_opcode).collect();
@@ -67,7 +68,7 @@ pub(crate) fn of_module(hlo: &Graph, profile: &Profile, sources: &SourceMap) -> 
     checked
 }
 
-/// The first of the findings that say the same of one line of the model.
+/// Makes a diagnostic of a finding. It stands for all findings that say the same about one line of the model.
 fn diagnose(finding: &Finding<'_>, origin: Option<Origin<'_>>, profile: &Profile, sources: &SourceMap) -> Diagnostic {
     let Finding { rule, found, code, provenance, instruction, .. } = finding;
     let message = plain(found);
@@ -95,8 +96,8 @@ fn way_out(rule: &Rule) -> String {
     }
 }
 
-/// What the target says of all modules of a bundle beside what it finds in each: allowed rules that nothing breaks, as
-/// errors if the training step is among the modules, and a word on generations that nobody used.
+/// Findings about all modules of a bundle together, beside those about each: allowed rules that nothing breaks, as errors if the
+/// training step is among the modules, and a warning about generations that nobody has used.
 pub(crate) fn of_bundle(
     recipe: &Recipe,
     generation: Generation,

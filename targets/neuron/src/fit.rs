@@ -7,8 +7,8 @@ use halite_target::estimate::InstructionCosts;
 /// How far the estimate of temporaries may be off, as a part of it.
 pub const MEMORY_MARGIN: f64 = 0.25;
 
-/// Compares an estimate with logical cores that join so many physical ones, and with the instructions that the flags of a compiler take, if
-/// they say so.
+/// Compares an estimate with logical cores that each join `logical_core` physical ones, and with the instruction limit, which is that
+/// of the compiler's flags if they state one.
 pub fn fit(
     estimate: &Estimate,
     hardware: &Hardware,
@@ -39,7 +39,7 @@ pub fn fit(
     }
 }
 
-/// What holds of a quantity between two bounds.
+/// The verdict on a quantity between two bounds, against a limit.
 fn verdict(least: f64, most: f64, limit: u64) -> FitVerdict {
     let limit = limit as f64;
     if most <= limit {

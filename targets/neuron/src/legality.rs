@@ -1,8 +1,8 @@
 //! Whether a target takes a module: the rules of its table, applied to HLO that anyone made.
 //!
-//! What a rule says is data ([`tables`](crate::tables)): opcodes, a [`Condition`], level, remedy, source. Here each condition is
-//! decided, in one file for each family of them. Rules about indices and integers rest on ranges of integers that are
-//! followed through the module (`ranges`).
+//! A rule is data ([`tables`](crate::tables)): opcodes, a [`Condition`], level, remedy, source. Conditions are decided here, in one
+//! file for each family of them. Rules about indices and integers rest on integer ranges that are propagated through the module
+//! (`ranges`).
 
 mod collectives;
 mod combiners;
@@ -39,7 +39,7 @@ pub struct Profile {
     pub version: CompilerVersion,
     /// How many physical cores one logical core joins, on each of which a rank runs.
     pub logical_core: u32,
-    /// What `--implicit-integer-downcast` names: `all`, or ops such as `dot` and `all_reduce`.
+    /// The ops that `--implicit-integer-downcast` names, such as `dot` and `all_reduce`; `all` for all of them.
     pub downcasts: Vec<String>,
     /// Rules that the module may break, by name, if they can be allowed at all.
     pub allow: Vec<String>,
@@ -74,11 +74,11 @@ pub struct Finding<'a> {
     pub rule: &'static Rule,
     /// The instruction; `None` for the module as a whole.
     pub instruction: Option<&'a HloInstructionProto>,
-    /// What was found, in a sentence without capital and full stop.
+    /// The problem, in a sentence without capital and full stop.
     pub found: String,
     /// The compiler's code for it, without `NCC_`.
     pub code: Option<&'static str>,
-    /// What it rests on: the rule, or the row of the table that the rule looks into.
+    /// The source of the finding: that of the rule, or of the row of the table that the rule looks into.
     pub provenance: &'static Provenance,
     /// Whether the profile allows it.
     pub allowed: bool,
@@ -110,7 +110,7 @@ impl From<String> for Broken {
     }
 }
 
-/// What is known of an opcode.
+/// The rules about an opcode.
 #[derive(Clone, Default)]
 struct OpcodeRules {
     /// Rules about it and about every opcode.
@@ -129,7 +129,7 @@ struct Checker<'a, 'p> {
     /// The rules of each opcode of the module, by its number.
     opcodes: Vec<OpcodeRules>,
     ranges: OnceCell<Ranges>,
-    /// What rules say of groups: thousands of ranks are looked at once for all instructions that have them.
+    /// Outcomes of rules about groups, so that the groups of thousands of ranks are checked once for all instructions that have them.
     of_groups: RefCell<FxHashMap<RuleOn<'a>, Option<Broken>>>,
     findings: Vec<Finding<'a>>,
 }

@@ -1,4 +1,4 @@
-//! What a module needs on a core, and whether it fits.
+//! Estimates of the memory and instructions of a module, and whether it fits.
 
 use crate::fit::fit;
 use crate::{Generation, Tables};
@@ -18,8 +18,8 @@ const LOGICAL_CORE: &str = "--logical-nc-config";
 /// That with which it takes more instructions in a module.
 pub(crate) const INSTRUCTION_LIMIT: &str = "--internal-max-instruction-limit";
 
-/// What a module needs on a logical core of a generation, with what its parameters hold where that is known, compared with what there is by
-/// the flags of a manifest.
+/// Estimates memory and instructions of a module on a logical core of a generation, with the kind of data that each parameter holds
+/// where that is known. The estimate is compared with the capacity under the flags of a manifest.
 ///
 /// # Errors
 /// When the module is malformed.
@@ -30,7 +30,7 @@ pub fn of_hlo(hlo: &Graph, generation: Generation, flags: &[String], arguments: 
     Ok(analysis)
 }
 
-/// An estimate, compared with what there is by the flags of a manifest; `None` where that is not known.
+/// Compares an estimate with the capacity under the flags of a manifest; `None` where that is not known.
 pub(crate) fn compared(estimate: &Estimate, generation: Generation, flags: &[String]) -> Option<Fit> {
     let tables = Tables::builtin();
     let (hardware, limits) = (tables.hardware(generation)?, tables.limits(generation)?);

@@ -1,9 +1,8 @@
 //! From the modules of a bundle to NEFFs: `neuronx-cc` driven in parallel, with a store of what it made before.
 //!
-//! [`plan`] says what there is to compile, [`Compiler`] is the `neuronx-cc` that was found, [`Store`] keeps NEFFs by what
-//! they were made from, and [`compile`] brings them together. A compile writes in a folder of its own below the store;
-//! nothing but a finished and checked NEFF is ever moved into the store, so that neither a failed compile nor a killed
-//! process leaves anything there.
+//! [`plan`] lists the tasks, [`Compiler`] is the `neuronx-cc` that was found, [`Store`] keeps NEFFs by the inputs of their compile,
+//! and [`compile`] brings them together. A compile writes in a folder of its own below the store; nothing but a finished and checked
+//! NEFF is ever moved into the store, so that neither a failed compile nor a killed process leaves anything there.
 
 mod command;
 mod compiler;
@@ -37,7 +36,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What [`compile`] needs beside the tasks: `Options { jobs: 2, ..Options::new(compiler, store, output, interrupt) }`.
+/// Options of [`compile`]: `Options { jobs: 2, ..Options::new(compiler, store, output, interrupt) }`.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// The `neuronx-cc` that is run, its version known.
@@ -61,7 +60,7 @@ impl<'a> Options<'a> {
     }
 }
 
-/// What is told while compilers run. Calls come from several threads.
+/// Receives progress while compilers run. Calls come from several threads.
 pub trait Observer: Sync {
     /// A task waits for another process that compiles the same.
     fn waiting(&self, _task: &Task) {}

@@ -1,4 +1,4 @@
-//! Holding HLO that anyone made to the rules of a target.
+//! Checks any HLO against the rules of a target.
 
 use crate::legality::{Finding, Presumed, Profile, check, presumed};
 use crate::tables::{Level, Rule};
@@ -10,11 +10,11 @@ use halite_target::{Origin, origin};
 use indexmap::IndexMap;
 use serde::Serialize;
 
-/// How many instructions are named for each rule.
+/// The number of instructions that are named for each rule.
 const SHOWN: usize = 3;
 
-/// What a target says of a module. Names and texts of the module are on one line, without the characters that a terminal
-/// obeys.
+/// The result of checking a module against the rules of a target. Names and texts of the module are on one line, without the
+/// characters that a terminal obeys.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -34,7 +34,7 @@ pub struct Report {
     pub broken: Vec<BrokenRule>,
     /// Opcodes that no document lists and that the target is presumed to take, by name.
     pub presumed: Vec<PresumedOpcode>,
-    /// What XLA itself would refuse.
+    /// Errors of XLA's own rules.
     #[serde(skip)]
     pub faults: Diagnostics,
 }
@@ -47,7 +47,7 @@ pub struct PresumedOpcode {
     pub opcode: String,
     /// How many instructions have it.
     pub count: usize,
-    /// What the presumption rests on.
+    /// The source of the presumption.
     pub source: String,
 }
 
@@ -55,17 +55,17 @@ pub struct PresumedOpcode {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BrokenRule {
-    /// What `--allow` and the table know it by.
+    /// The name of the rule, as in `--allow` and the table.
     pub rule: String,
-    /// How bad it is: `error` or `warning`.
+    /// The level: `error` or `warning`.
     pub level: &'static str,
     /// Whether it was allowed.
     pub allowed: bool,
-    /// How often it is broken.
+    /// The number of times that it is broken.
     pub count: usize,
-    /// What happens on the target.
+    /// The consequence on the target.
     pub consequence: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
     /// Whether the rule can be allowed.
     pub waivable: bool,
@@ -73,18 +73,18 @@ pub struct BrokenRule {
     pub found: Vec<Found>,
 }
 
-/// What breaks a rule.
+/// One way in which a rule is broken.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Found {
-    /// What was found.
+    /// The problem.
     pub what: String,
-    /// How often.
+    /// The number of times that it was found.
     pub count: usize,
     /// The compiler's code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Where that is known from, and what it is worth.
+    /// The source of the finding, and how reliable it is.
     pub source: String,
     /// The first instructions.
     pub instructions: Vec<BlamedInstruction>,
@@ -104,7 +104,7 @@ pub struct BlamedInstruction {
     pub line: String,
 }
 
-/// Checks that a module is sound, and holds it to the rules of a profile.
+/// Checks that a module is sound, and checks it against the rules of a profile.
 pub fn report(hlo: &Graph, profile: &Profile) -> Report {
     let (findings, module) = (check(hlo, profile), hlo.module());
     let broken: Vec<BrokenRule> = profile

@@ -1,4 +1,4 @@
-//! What the table of the recipe may hold, and its rules.
+//! The keys of the table `neuron` in recipes, and their rules.
 
 use crate::settings;
 use crate::table::{NAME, Neuron};
@@ -9,7 +9,7 @@ use halite_support::Diagnostics;
 pub static SECTION: Section =
     Section { name: NAME, about: "Settings of the Neuron compiler and runtime.", keys: Neuron::KEYS, check };
 
-/// What is wrong with the table, whatever the target of the recipe.
+/// Returns the errors in the table, whatever the target of the recipe.
 fn check(recipe: &Recipe) -> Diagnostics {
     match Neuron::read(recipe) {
         Ok(_) => settings::check(recipe),

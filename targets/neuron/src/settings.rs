@@ -1,10 +1,9 @@
-//! What surrounds a program on Neuron: the flags of `neuronx-cc`, the rounding and the environment of its processes, and how
-//! they are started.
+//! Settings of the processes that run a program on Neuron: the flags of `neuronx-cc`, the rounding, the environment, and the launch.
 //!
 //! Everything that could change element types or rounding is pinned here from the recipe's precision, and everything that has
 //! a default is written out, since defaults move between versions. All of it goes to the manifest. A recipe or a manifest
-//! that says otherwise is refused, since the program would no longer mean what it says. What is known of flags and variables
-//! stands in the [tables](crate::tables).
+//! that says otherwise is refused, since the program would no longer mean what it says. The known flags and variables are in the
+//! [tables](crate::tables).
 
 mod check_allow;
 mod check_flags;
@@ -40,8 +39,8 @@ pub fn check(recipe: &Recipe) -> Diagnostics {
     errors.chain(check_flags::check(recipe, table)).collect()
 }
 
-/// What deserves a look in the settings of a recipe for Neuron, each with its key: a version of the compiler that the tables do
-/// not know, flags that nothing documents, and a layout over devices that the generation does not take.
+/// Warnings about the settings of a recipe for Neuron, each with its key: a version of the compiler that the tables do not know, flags
+/// that nothing documents, and a layout over devices that the generation does not take.
 pub fn warnings(recipe: &Recipe) -> Diagnostics {
     check_flags::warnings(&Neuron::of(recipe)).into_iter().chain(group_size(recipe)).collect()
 }
@@ -51,13 +50,13 @@ pub(crate) fn version(table: &Neuron) -> CompilerVersion {
     Tables::builtin().nearest(table.compiler.as_ref()).clone()
 }
 
-/// What surrounds the processes of a program.
+/// The settings of the processes that run a program.
 pub fn of(recipe: &Recipe) -> RunSettings {
     let platform = Generation::of(recipe).map(|_| PLATFORM.to_owned());
     RunSettings { environment: environment(recipe), flags: flags(recipe), launch: launch(recipe), platform }
 }
 
-/// Whether a manifest pins what its own recipe says.
+/// Checks that a manifest pins what its own recipe says.
 ///
 /// # Errors
 /// When its environment, flags or launch are others; the first that differs.
@@ -66,7 +65,8 @@ pub(crate) fn check_manifest(manifest: &Manifest) -> Result<()> {
     of(&manifest.recipe).check(manifest)
 }
 
-/// A warning of an axis whose ranks share weights and are as many as no group of cores; collectives that a module has are held to the rules.
+/// Warns of an axis whose ranks share weights and whose size is no size of a group of cores. Collectives that a module has are checked
+/// by the rules.
 fn group_size(recipe: &Recipe) -> Option<Diagnostic> {
     let parallel = recipe.parallel.as_ref()?;
     let groups = &Tables::builtin().hardware(Generation::of(recipe)?)?.groups;

@@ -1,17 +1,17 @@
-//! Tables of what is known of Neuron. The facts are data files in `data/`, each row with its source, the month in which it
-//! was read there and what that is worth; they are parsed once.
+//! Tables of known facts about Neuron. They are data files in `data/`, each row with its source, the month in which it was read there
+//! and how reliable that is. They are parsed once.
 //!
 //! - `hardware.toml`: instances, cores, memory, rates, sizes of groups
 //! - `elements.toml`: element types
 //! - `limits.toml`: limits of one module
-//! - `costs.toml`: what work costs in instructions
-//! - `rules.toml`: what HLO may not hold
+//! - `costs.toml`: the cost of work in instructions
+//! - `rules.toml`: HLO that targets refuse
 //! - `opcodes.toml`: opcodes that are known to be taken
 //! - `kernels.toml`: kernels that HLO calls by name
 //! - `compiler.toml`: versions, flags and error codes of `neuronx-cc`
 //! - `environment.toml`: variables of the environment
 //! - `reserved.toml`: variables that only whoever runs a program sets
-//! - `forms.toml`: how what can be written in several ways is written
+//! - `forms.toml`: the forms of HLO that can be written in several ways
 
 mod compiler;
 mod environment;
@@ -45,9 +45,9 @@ pub struct Tables {
     pub elements: Vec<ElementType>,
     /// Limits of one module.
     pub limits: Vec<Limits>,
-    /// What work costs in instructions.
+    /// The cost of work in instructions.
     pub costs: Vec<InstructionCosts>,
-    /// What HLO may not hold.
+    /// Rules about HLO that targets refuse.
     pub rules: Vec<Rule>,
     /// Opcodes that are known to be taken.
     pub opcodes: Vec<TakenOpcodes>,
@@ -57,13 +57,13 @@ pub struct Tables {
     pub versions: Vec<CompilerVersion>,
     /// The flags of `neuronx-cc`.
     pub flags: Vec<CompilerFlag>,
-    /// What `neuronx-cc` says when it refuses a module.
+    /// Errors of `neuronx-cc` that have a code.
     pub errors: Vec<CompilerError>,
     /// Variables of the environment.
     pub variables: Vec<Variable>,
     /// Variables that only whoever runs a program sets.
     pub reserved: Vec<ReservedVariables>,
-    /// How what can be written in several ways is written.
+    /// The forms of HLO that can be written in several ways.
     pub forms: Vec<Forms>,
 }
 
@@ -116,17 +116,17 @@ impl Tables {
         self.limits.iter().find(|row| row.targets.contains(&target))
     }
 
-    /// What work costs in instructions on a target.
+    /// The cost of work in instructions on a target.
     pub fn costs(&self, generation: Generation) -> Option<&InstructionCosts> {
         self.costs.iter().find(|row| row.targets.contains(&TargetName::from(generation)))
     }
 
-    /// How a target wants what can be written in several ways.
+    /// The forms that a target wants for HLO that can be written in several ways.
     pub fn forms(&self, target: Generation) -> Option<&Forms> {
         self.forms.iter().find(|row| row.targets.contains(&target))
     }
 
-    /// How a target takes the element type that HLO calls `dtype` under a version of its compiler, if anything is known.
+    /// The row of the element type that HLO calls `dtype` for a target under a version of its compiler, if anything is known.
     pub fn element(&self, target: Generation, version: &CompilerVersion, dtype: &str) -> Option<&ElementType> {
         let of = |row: &&ElementType| row.targets.contains(&target) && row.compiler.contains(version);
         self.elements.iter().filter(|row| row.dtype == dtype).find(of)

@@ -76,7 +76,7 @@ impl Target for NeuronTarget {
         Some(peak.flops as u64 * u64::from(cores))
     }
 
-    /// What NxD keeps its buckets below.
+    /// The size that NxD keeps its buckets below.
     fn bucket_bytes(&self, recipe: &Recipe) -> Option<u64> {
         Some(Tables::builtin().limits(Generation::of(recipe)?)?.gathered_bytes)
     }

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers that the tests share.
 
 use crate::NeuronTarget;
 use halite_recipe::Recipe;

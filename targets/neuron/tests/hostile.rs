@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const LLAMA: &[u8] = include_bytes!("../../../tests/jax/fixtures/llama_step.hlo.pb");
 const SCAN: &[u8] = include_bytes!("../../../tests/jax/fixtures/scan.hlo.pb");
 
-/// What a module needs, by the compiler that is asked more of.
+/// Estimates a module with the compiler model that has more settings on.
 fn estimate(graph: &Graph) -> Result<Analysis> {
     let costs = Tables::builtin().costs(Generation::Trn1);
     analyze(graph, Question { backend: CPU_XLA, arguments: &[], costs })

@@ -1,4 +1,4 @@
-//! What Neuron is asked of modules: estimates, and answers on hostile ones.
+//! Estimates of modules, and answers on hostile ones.
 
 #![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
 

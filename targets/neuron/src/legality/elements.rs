@@ -7,7 +7,7 @@ use crate::tables::{ElementType, ElementUse};
 use halite_hlo::Opcode;
 use halite_tensor::element_type;
 
-/// What the table says of each element type, by its number in HLO.
+/// The row of the table for each element type, by its number in HLO.
 pub(super) struct Elements([Option<&'static ElementType>; NUMBERS]);
 
 /// Numbers of element types are below this.

@@ -9,7 +9,7 @@ use halite_hlo::proto::ShapeProto;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// What was found and at which instruction.
+/// The number of an instruction, if the finding is about one, and the problem.
 type Found = (Option<usize>, String);
 
 impl Checker<'_, '_> {

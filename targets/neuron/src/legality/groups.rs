@@ -19,7 +19,7 @@ impl<'a> Groups<'a> {
         self.0.iter().map(|group| group.replica_ids.len()).max().unwrap_or(0)
     }
 
-    /// What each instance of so many ranks has of each group.
+    /// Returns the part of each group that lies on each instance of so many ranks.
     pub(super) fn inside(&self, instance: i64) -> Groups<'static> {
         let parts = |group: &ReplicaGroup| {
             let mut parts: BTreeMap<i64, Vec<i64>> = BTreeMap::new();

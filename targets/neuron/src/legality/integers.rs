@@ -70,7 +70,7 @@ impl Checker<'_, '_> {
         ))
     }
 
-    /// What combining `count` values makes; bits are combined without arithmetic.
+    /// The range of the result of combining `count` values; bits are combined without arithmetic.
     fn folded(&self, at: usize, x: IntRange, count: Option<i128>) -> Option<IntRange> {
         match combiner(self.graph, at)? {
             "add" => Some(x.sum_of(count?)),

@@ -1,4 +1,4 @@
-//! Loops that count.
+//! Counted loops.
 
 use super::Checker;
 use super::ranges::Known;
@@ -16,7 +16,8 @@ impl Checker<'_, '_> {
     }
 }
 
-/// What the state of a loop is in its body: its counter, what no trip changes, anything else.
+/// The integer ranges of a loop's state in its body: of the counter, of the elements that no trip changes, and all integers for any
+/// other.
 pub(super) fn state(graph: &Graph, at: usize, init: Option<&Known>) -> Known {
     let shape = graph.inst(at).shape.as_ref();
     let anything = Known::of(shape);
@@ -36,7 +37,7 @@ pub(super) fn state(graph: &Graph, at: usize, init: Option<&Known>) -> Known {
 /// A loop with its body and condition.
 struct Loop<'g> {
     graph: &'g Graph,
-    /// What the body and the condition return.
+    /// The root of the body, then that of the condition.
     body: usize,
     condition: usize,
     init: &'g Known,
@@ -99,7 +100,7 @@ impl<'g> Loop<'g> {
         is_state(self.graph, at, index).then_some(index)
     }
 
-    /// What the body returns for an element of the state.
+    /// Returns the instruction whose value the body returns for an element of the state.
     fn next(&self, index: usize) -> Option<usize> {
         let is_tuple = self.graph.shape(self.body).is_some_and(ShapeProto::is_tuple);
         match self.graph.inst(self.body).opcode.as_str() {
@@ -114,7 +115,7 @@ impl<'g> Loop<'g> {
         self.next(index).is_some_and(|next| is_state(self.graph, next, index))
     }
 
-    /// What the body adds to an element.
+    /// Returns the constant that the body adds to an element.
     fn step(&self, index: usize) -> Option<i128> {
         let next = self.next(index)?;
         let (left, right) = (self.graph.operand(next, 0)?, self.graph.operand(next, 1)?);

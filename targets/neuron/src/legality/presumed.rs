@@ -14,7 +14,7 @@ pub struct Presumed {
     pub opcode: String,
     /// How many instructions have it.
     pub count: usize,
-    /// What the presumption rests on.
+    /// The source of the presumption.
     pub provenance: &'static Provenance,
 }
 

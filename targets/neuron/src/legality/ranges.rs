@@ -1,8 +1,8 @@
 //! Ranges of the integers in a module, whatever its inputs.
 //!
-//! Computations are looked at from the last to the first, so that what is passed to one is known from all its callers
-//! when it is its turn. What a call gives is followed through the callee for those very operands, up to a limit of work.
-//! Work is linear in the size of the module.
+//! Computations are visited from the last to the first, so that the arguments of one are known from all its callers when it is
+//! visited. The result of a call is followed through the callee for its own operands, up to a limit of work. Work is linear in the
+//! size of the module.
 
 mod component;
 mod known;
@@ -50,7 +50,7 @@ impl Ranges {
         self.0[at].one()
     }
 
-    /// What is known of a result.
+    /// The ranges known of a result.
     pub(super) fn known(&self, at: usize) -> &Known {
         &self.0[at]
     }
@@ -61,13 +61,13 @@ impl Ranges {
     }
 }
 
-/// Ranges on their way through a module.
+/// The propagation of ranges through a module.
 struct Flow<'g> {
     graph: &'g Graph,
     known: Vec<Known>,
-    /// What is passed to each computation by those that call it, so far.
+    /// The ranges that the callers visited so far pass to each computation.
     params: Vec<Option<Vec<Known>>>,
-    /// What calls gave, by callee and operands.
+    /// The ranges of results of calls, by callee and operands.
     called: FxHashMap<(usize, Vec<Known>), Known>,
     /// How many instructions may still be looked at within calls.
     work: usize,

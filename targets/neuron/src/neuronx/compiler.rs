@@ -85,7 +85,7 @@ impl Compiler {
         &self.version.text
     }
 
-    /// What deserves a look before a bundle is compiled that was made for the rules of `assumed`.
+    /// Warnings about this compiler for a bundle that was made for the rules of `assumed`.
     pub fn warnings(&self, assumed: Option<&CompilerVersion>) -> Diagnostics {
         let tables = Tables::builtin();
         let assumed = assumed.unwrap_or(tables.newest());
@@ -121,7 +121,7 @@ fn begins_with(version: &CompilerVersion, other: &CompilerVersion) -> bool {
     version.0.starts_with(&other.0)
 }
 
-/// What `--version` prints.
+/// Returns the output of `--version`.
 fn said(program: &Path, interrupt: &AtomicBool) -> Result<String> {
     let folder = tempfile::tempdir().map_err(|error| cannot("write to", &std::env::temp_dir(), &error))?;
     let path = folder.path().join("version.txt");

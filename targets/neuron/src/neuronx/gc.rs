@@ -1,4 +1,4 @@
-//! What a store holds, and making room in it.
+//! The contents of a store, and the removal of unused ones.
 
 use super::store::{ENTRIES, ENTRY, Entry, FAILED, Store, WORK, remove};
 use super::work;
@@ -9,15 +9,15 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Something that takes room in a store.
+/// An item in a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Kept {
-    /// What it is stored under.
+    /// The key that it is stored under.
     pub key: String,
-    /// What it says of itself; `None` for a NEFF whose entry cannot be read, and for what is none.
+    /// Its entry; `None` for a NEFF whose entry cannot be read, and for items that are no NEFF.
     pub entry: Option<Entry>,
-    /// What it is.
+    /// Its state.
     pub state: State,
     /// Bytes of its files.
     pub bytes: u64,
@@ -25,7 +25,7 @@ pub struct Kept {
     pub age: Duration,
 }
 
-/// What something in a store is.
+/// The state of an item in a store.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -37,19 +37,19 @@ pub enum State {
     Stored,
 }
 
-/// What [`Store::gc`] removes.
+/// The items that [`Store::gc`] removes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum GcRule {
     /// Everything.
     All,
-    /// What was not used for this long.
+    /// Items that were not used for this long.
     Older(Duration),
-    /// What failed compiles left, then the longest unused, until no more than this many bytes are kept.
+    /// Leftovers of failed compiles, then the longest unused items, until no more than this many bytes are kept.
     Keep(u64),
 }
 
-/// What [`Store::gc`] did.
+/// Counts of the items that [`Store::gc`] removed and left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Removed {
@@ -89,7 +89,7 @@ impl Store {
         Kept { key, entry, state: if is_left { State::Failed } else { state }, bytes, age }
     }
 
-    /// Removes what the rule says. What another process compiles or reads is left alone.
+    /// Removes the items that the rule selects. Those that another process compiles or reads are left alone.
     ///
     /// # Errors
     /// When something cannot be read or removed.

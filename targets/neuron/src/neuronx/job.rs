@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// The file with what the compiler prints, in its work folder.
 const PRINTED: &str = "output.txt";
 
-/// What became of a task.
+/// The outcome of a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -38,7 +38,7 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// The file with everything that the compiler wrote about it; the module has none when no compiler was started.
     pub log: Option<PathBuf>,
-    /// What deserves a look.
+    /// Warnings about the compile.
     pub warnings: Diagnostics,
 }
 
@@ -287,7 +287,7 @@ fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// What the compiler printed, then what it logged.
+/// Joins the output of the compiler and its log file.
 fn gathered_log(folder: &Path) -> String {
     let read = |name: &str| process::end_of(&folder.join(name));
     let section =

@@ -1,10 +1,10 @@
-//! What makes two compiles the same.
+//! The identity of a compile: two compiles with the same key are the same.
 
 use super::compiler::Version;
 use super::flags::normalized_flags;
 use halite_bundle::sha256;
 
-/// The version of what keys are made from. A change gives every module a new key.
+/// The version of the key format. A change gives every module a new key.
 const KEY_VERSION: u32 = 1;
 
 /// The key of a module in the store: SHA-256, in hex, over [`KEY_VERSION`], the SHA-256 of its

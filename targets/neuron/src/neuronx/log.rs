@@ -1,4 +1,4 @@
-//! What the compiler's log says of a failure: its error codes, and the instructions that it names.
+//! Reads failures in the compiler's log: its error codes, and the instructions that it names.
 
 use crate::Tables;
 use crate::tables::CompilerError;
@@ -7,14 +7,14 @@ use halite_support::Diagnostic;
 use halite_support::text::plain;
 use std::collections::BTreeMap;
 
-/// What the compiler puts before most of its codes.
+/// The prefix of most of the compiler's codes.
 const PREFIX: &str = "NCC_";
 /// The most places and the most lines that a diagnostic shows.
 const SHOWN: usize = 4;
 /// The most characters of a line that a diagnostic shows.
 const WIDTH: usize = 300;
 
-/// What a log says of a failure.
+/// The facts about a failure that a log states.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Reading {
     /// The documented errors in it, each once, in the order in which they come.

@@ -6,7 +6,7 @@
 /// public.
 const HEADER: usize = 1024;
 
-/// What is wrong with a file that the compiler left as a NEFF, in words that follow "it".
+/// Returns the fault of a file that the compiler left as a NEFF, in words that follow "it".
 ///
 /// Little of the format is public, so that this finds files that are cut off or blank and no more.
 pub(super) fn fault(bytes: &[u8]) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What there is to compile.
+//! Tasks of the compiler.
 
 use super::command;
 use crate::Generation;
@@ -22,7 +22,7 @@ pub struct Task {
     pub(super) canonical: String,
     /// The flags that the compiler gets, with the target among them.
     pub(super) flags: Vec<String>,
-    /// What each module is, for whoever runs its NEFF; who compiled it and what came out is not known yet.
+    /// A record of each module for programs that run its NEFF; the compiler and the NEFF in it are filled in later.
     pub(super) records: Vec<NeffRecord>,
 }
 

@@ -42,7 +42,7 @@ impl Work {
         &self.path
     }
 
-    /// What the compiler gets as its standard input: nothing to read, and its share of the lock.
+    /// The standard input of the compiler. It is empty and holds a share of the lock.
     pub(super) fn input(&self) -> io::Result<Stdio> {
         Ok(self.lock.try_clone()?.into())
     }

@@ -1,4 +1,4 @@
-//! What is wrong with the flags of a recipe.
+//! Errors in the flags of a recipe.
 
 use super::flags::{
     AUTO_CAST, AUTO_CAST_TYPE, LOGICAL_CORES, NARROW_ACCUMULATION, TARGET, WIDE_ACCUMULATION, accumulation,
@@ -50,15 +50,15 @@ pub(super) fn warnings(table: &Neuron) -> Diagnostics {
     read(&table.flags).iter().filter_map(warning).collect()
 }
 
-/// What is to take the flags.
+/// The target and the version of the compiler that are to take the flags.
 struct Taker<'a> {
     target: &'a TargetName,
-    /// Nothing for a recipe that is for another target for now.
+    /// `None` for a recipe that is for another target for now.
     generation: Option<Generation>,
     version: CompilerVersion,
 }
 
-/// What is wrong with one flag.
+/// Returns the error in one flag.
 fn refuse(given: &Given<'_>, precision: &Precision, taker: &Taker<'_>) -> Option<Diagnostic> {
     let written = &given.written[0];
     if !given.is_stray() && given.name.contains(char::is_whitespace) {

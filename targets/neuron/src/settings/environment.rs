@@ -31,7 +31,7 @@ pub fn environment(recipe: &Recipe) -> IndexMap<String, String> {
     environment
 }
 
-/// What Halite writes for a variable that the recipe does not set.
+/// The value that Halite writes for a variable that the recipe does not set.
 fn pinned(variable: &Variable, recipe: &Recipe, generation: Generation) -> Option<String> {
     let sr = || RoundingChoice::of(&recipe.precision).sr.filter(|sr| sr.by == SrBy::Switch);
     match variable.name.as_str() {

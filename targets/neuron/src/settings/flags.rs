@@ -45,7 +45,7 @@ pub fn flags(recipe: &Recipe) -> Vec<String> {
     known.chain(unknown).collect()
 }
 
-/// What Halite pins of a flag for a recipe that does not say it.
+/// The flag as Halite pins it for a recipe that does not state it.
 fn pinned(
     flag: &CompilerFlag,
     generation: Generation,

@@ -21,7 +21,7 @@ pub(super) fn cc_flags(flags: &[String]) -> String {
     flags.iter().map(|flag| word(flag)).collect::<Vec<_>>().join(" ")
 }
 
-/// In what a process differs from what a manifest says of its environment.
+/// A difference between the environment of a process and that of a manifest.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 #[non_exhaustive]
@@ -30,31 +30,31 @@ pub enum Mismatch {
     Missing {
         /// Its name.
         name: String,
-        /// What it is to be.
+        /// The expected value.
         expected: String,
     },
     /// A variable is set to something else.
     Different {
         /// Its name.
         name: String,
-        /// What it is to be.
+        /// The expected value.
         expected: String,
-        /// What it is.
+        /// The value found.
         found: String,
     },
-    /// A variable is set under which nothing starts.
+    /// A variable is set with which nothing starts.
     Forbidden {
         /// Its name.
         name: String,
-        /// What it is.
+        /// The value found.
         found: String,
-        /// What says it instead.
+        /// The setting to use instead.
         instead: String,
     },
 }
 
 impl Mismatch {
-    /// The same for people.
+    /// The mismatch as a diagnostic.
     pub fn diagnostic(&self) -> Diagnostic {
         let error = |message: String| Diagnostic::error(codes::ENVIRONMENT, message);
         match self {
@@ -72,8 +72,8 @@ impl Mismatch {
     }
 }
 
-/// What of the environment of a process is not as a manifest says, for a program within JAX: first what the manifest sets, in its order,
-/// then what is forbidden. Nothing for a program that is not for Neuron.
+/// Compares the environment of a process within JAX with a manifest. Returns the mismatches: first those of variables that the
+/// manifest sets, in its order, then the forbidden ones. None for a program that is not for Neuron.
 pub fn mismatches<'e>(manifest: &Manifest, environment: impl IntoIterator<Item = (&'e str, &'e str)>) -> Vec<Mismatch> {
     let Some(launch) = &manifest.launch else { return Vec::new() };
     let found: BTreeMap<&str, &str> = environment.into_iter().collect();

@@ -30,7 +30,7 @@ pub fn forbidden() -> impl Iterator<Item = &'static Variable> {
     Tables::builtin().variables.iter().filter(|variable| variable.forbidden)
 }
 
-/// What runs the modules of a bundle.
+/// The kind of program that runs the modules of a bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
@@ -54,11 +54,11 @@ impl Profile {
     }
 }
 
-/// All that surrounds the programs of a recipe for Neuron.
+/// The environment, flags and launch of the programs of a recipe for Neuron.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Surroundings {
-    /// What runs the modules.
+    /// The kind of program that runs the modules.
     pub profile: Profile,
     /// The generation, as recipes name it.
     pub target: TargetName,
@@ -66,18 +66,18 @@ pub struct Surroundings {
     pub world_size: u32,
     /// Variables of all processes.
     pub environment: IndexMap<String, String>,
-    /// Those of them that nothing is known of: only who wrote the recipe vouches for them.
+    /// Those of them that the tables do not know: only the author of the recipe vouches for them.
     pub unknown: Vec<String>,
-    /// Variables that differ from process to process, with what they are.
+    /// Variables that differ from process to process, with their meanings.
     pub per_process: IndexMap<String, String>,
-    /// Variables that must not be set, with what says it instead.
+    /// Variables that must not be set, with the setting to use instead.
     pub forbidden: IndexMap<String, String>,
     /// Flags of `neuronx-cc`.
     pub flags: Vec<String>,
 }
 
 impl Surroundings {
-    /// The surroundings of a recipe.
+    /// The environment, flags and launch of a recipe.
     ///
     /// # Errors
     /// When its target is not Neuron's.
@@ -113,7 +113,7 @@ impl Surroundings {
         })
     }
 
-    /// What the processes are and what compiles for them, in sentences.
+    /// Sentences on the processes and on what compiles for them.
     pub(super) fn said(&self) -> Vec<String> {
         let mut lines = self.processes();
         if self.profile == Profile::Jax {
@@ -127,7 +127,7 @@ impl Surroundings {
         lines
     }
 
-    /// What the processes are, in sentences.
+    /// Sentences on the processes.
     fn processes(&self) -> Vec<String> {
         let count = if self.world_size == 1 { "one process" } else { "all processes" };
         vec![match self.world_size {

@@ -4,7 +4,7 @@ use super::jax::CC_FLAGS;
 use super::launch::{Profile, Surroundings};
 use crate::shell::{Script, is_name};
 
-/// What every script has: how options are read and what is refused.
+/// The part that all scripts share: how options are read, and what is refused.
 const COMMON: &str = include_str!("scripts/common.sh");
 
 impl Surroundings {

@@ -96,7 +96,7 @@ fn printed(bytes: &[u8]) -> Vec<String> {
     text.split_terminator('\0').map(str::to_owned).collect()
 }
 
-/// What surrounds a recipe with these variables, and more with names that are none.
+/// The settings of a recipe with these variables, and more with names that are none.
 fn surroundings(values: &[String], names: &[String]) -> Surroundings {
     let recipe = crate::testing::tiny(&[]);
     let mut surroundings = Surroundings::of(&recipe, Profile::Program).unwrap();

@@ -71,7 +71,7 @@ pub struct CompilerFlag {
     /// Whether it takes several values, each a word of its own.
     #[serde(default)]
     pub words: bool,
-    /// What holds without it; nothing where nothing does.
+    /// The behaviour without the flag; empty where there is none.
     #[serde(default)]
     pub defaults: Vec<FlagDefault>,
     /// The value that Halite writes where the recipe says none; left out for a flag that it leaves out, or whose value
@@ -83,22 +83,22 @@ pub struct CompilerFlag {
     /// The versions that take it.
     #[serde(default)]
     pub compiler: VersionRange,
-    /// What it does, a clause without capital and full stop.
+    /// Its effect, a clause without capital and full stop.
     pub summary: String,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }
 
-/// What holds without a flag.
+/// The behaviour without a flag.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlagDefault {
     /// The value; `on` or `off` for a flag without one.
     pub value: String,
-    /// The targets of which this is said; left out, all that take the flag.
+    /// The targets that this applies to; left out, all that take the flag.
     #[serde(default)]
     pub targets: Vec<Generation>,
-    /// The versions of which this is said.
+    /// The versions that this applies to.
     #[serde(default)]
     pub compiler: VersionRange,
 }
@@ -129,7 +129,7 @@ impl CompilerFlag {
         self.targets.contains(&target) && self.compiler.contains(version)
     }
 
-    /// What holds for a target in a version without the flag; `None` where nothing is known.
+    /// The value that applies on a target in a version without the flag; `None` where nothing is known.
     pub fn default(&self, target: Generation, version: &CompilerVersion) -> Option<&str> {
         let of = |row: &&FlagDefault| row.targets.is_empty() || row.targets.contains(&target);
         let row = self.defaults.iter().filter(of).find(|row| row.compiler.contains(version));
@@ -154,10 +154,10 @@ impl CompilerFlag {
 pub struct CompilerError {
     /// The code as the compiler prints it, with or without `NCC_`.
     pub code: String,
-    /// What it says.
+    /// Its meaning.
     pub meaning: String,
-    /// What to do in the model or recipe.
+    /// Advice on what to change in the model or recipe.
     pub remedy: String,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }

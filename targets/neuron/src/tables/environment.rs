@@ -11,10 +11,10 @@ pub struct Variable {
     pub name: String,
     /// Who sets it around a program of Halite.
     pub set_by: Setter,
-    /// What it takes.
+    /// The values that it takes.
     #[serde(default)]
     pub values: VariableValues,
-    /// What holds without it; left out where nothing does, or sources differ.
+    /// The value that applies without it; left out where there is none, or sources differ.
     #[serde(default)]
     pub default: Option<String>,
     /// The value that Halite writes for Neuron targets where the recipe says none.
@@ -23,12 +23,12 @@ pub struct Variable {
     /// Whether nothing starts while it is set: a library that may be loaded beside the program reads it.
     #[serde(default)]
     pub forbidden: bool,
-    /// What it does, a clause without capital and full stop.
+    /// Its effect, a clause without capital and full stop.
     pub meaning: String,
-    /// What says it instead, for one that a recipe cannot set.
+    /// The setting to use instead, for a variable that a recipe cannot set.
     #[serde(default)]
     pub instead: Option<String>,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }
 
@@ -46,7 +46,7 @@ pub enum Setter {
     Nobody,
 }
 
-/// What a variable takes.
+/// The values that a variable takes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VariableValues {
@@ -72,9 +72,9 @@ impl Variable {
 pub struct ReservedVariables {
     /// Their names; a `*` at the end stands for any text.
     pub names: Vec<String>,
-    /// What each of them does, a clause without full stop about `it`.
+    /// The effect of each of them, a clause without full stop about `it`.
     pub meaning: String,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }
 

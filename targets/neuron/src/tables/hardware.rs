@@ -88,26 +88,26 @@ pub struct StridedGroup {
     pub provenance: Provenance,
 }
 
-/// How a target takes an element type.
+/// A row on how a target takes an element type.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElementType {
     /// The name in HLO.
     pub dtype: String,
-    /// The targets of which this is said.
+    /// The targets that this applies to.
     pub targets: Vec<Generation>,
-    /// The versions of the compiler of which this is said.
+    /// The versions of the compiler that this applies to.
     #[serde(default)]
     pub compiler: VersionRange,
     /// How they take it.
     pub taken: ElementUse,
-    /// What happens otherwise, or what to mind; a sentence without a capital.
+    /// The consequence where it is not taken, or a caveat; a sentence without a capital.
     #[serde(default)]
     pub note: String,
     /// The compiler's code where it is not taken, without `NCC_`.
     #[serde(default)]
     pub code: Option<String>,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 static BUILTIN: LazyLock<Vec<KernelSchema>> =
     LazyLock::new(|| rows("kernels.toml", include_str!("../../data/kernels.toml")));
 
-/// How a kernel is called. What is left out is not known.
+/// The interface of a kernel. Fields that are left out are not known.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelSchema {
@@ -23,22 +23,22 @@ pub struct KernelSchema {
     /// The versions of the compiler that have it.
     #[serde(default)]
     pub compiler: VersionRange,
-    /// What its operands are, in order, in words; with `...` behind the last, it may repeat.
+    /// Its operands, in order, in words; with `...` behind the last, it may repeat.
     #[serde(default)]
     pub operands: Option<Vec<String>>,
     /// The element types that its first operand may have.
     #[serde(default)]
     pub element_types: Option<Vec<String>>,
-    /// What it gives.
+    /// The type of its result.
     #[serde(default)]
     pub result: Option<KernelResult>,
-    /// What its configuration holds.
+    /// The format of its configuration.
     #[serde(default)]
     pub config: Option<KernelConfig>,
-    /// What to mind, in words; a sentence without capital and full stop.
+    /// A caveat, in words; a sentence without capital and full stop.
     #[serde(default)]
     pub note: String,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }
 
@@ -71,7 +71,7 @@ pub enum KernelResult {
     GradientPair,
 }
 
-/// What the configuration of a kernel holds, in ASCII.
+/// The format of a kernel's configuration, which is ASCII.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum KernelConfig {

@@ -1,4 +1,4 @@
-//! What a target refuses in HLO.
+//! Rules about HLO that a target refuses.
 
 use super::{ElementUse, VersionRange};
 use crate::Generation;
@@ -13,18 +13,18 @@ pub struct Rule {
     pub id: String,
     /// The opcodes it is about; `*` for every instruction, `module` for the module as a whole.
     pub opcodes: Vec<String>,
-    /// When an instruction breaks it.
+    /// The condition under which an instruction breaks it.
     pub breaks: Condition,
     /// The targets that have it.
     pub targets: Vec<Generation>,
     /// The versions of the compiler that have it.
     #[serde(default)]
     pub compiler: VersionRange,
-    /// How bad it is.
+    /// Its level.
     pub level: Level,
-    /// What happens on the target, in a sentence without capital and full stop.
+    /// The consequence on the target, in a sentence without capital and full stop.
     pub consequence: String,
-    /// What to do, likewise.
+    /// The remedy, likewise.
     pub remedy: String,
     /// The compiler's code for it, without `NCC_`.
     #[serde(default)]
@@ -32,7 +32,7 @@ pub struct Rule {
     /// Whether a recipe may allow it (`neuron.allow`).
     #[serde(default)]
     pub waivable: bool,
-    /// Where it is known from.
+    /// The source of the rule.
     pub provenance: Provenance,
 }
 
@@ -68,7 +68,7 @@ impl Level {
     }
 }
 
-/// When an instruction breaks a rule. Element types and opcodes are named as in HLO.
+/// A condition under which an instruction breaks a rule. Element types and opcodes are named as in HLO.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum Condition {

@@ -32,7 +32,8 @@ fn names_are_unique() {
     unique(tables.variables.iter().map(|variable| variable.name.as_str()).collect());
 }
 
-/// What is pinned can be said, and what a recipe cannot say names what to say instead.
+/// A pinned flag takes its value, a pinned variable is one that a recipe may set, and a variable that a recipe cannot set names the
+/// setting to use instead.
 #[test]
 fn flags_and_variables_go_together() {
     let tables = Tables::builtin();
@@ -46,7 +47,7 @@ fn flags_and_variables_go_together() {
     }
 }
 
-/// What a recipe may set is not also reserved.
+/// Variables that a recipe may set are not also reserved.
 #[test]
 fn reserved_variables_are_no_other_ones() {
     let tables = Tables::builtin();
@@ -59,7 +60,7 @@ fn reserved_variables_are_no_other_ones() {
     assert!(tables.reserved("MY_OWN").is_none() && tables.reserved("PATHS").is_none());
 }
 
-/// What is only our conclusion stops nobody who knows better.
+/// Rules that are only our conclusion can be allowed by a user who knows better.
 #[test]
 fn inferred_errors_can_be_allowed() {
     let tables = Tables::builtin();

@@ -1,4 +1,4 @@
-//! What is known of a result.
+//! The integer ranges known of a result.
 
 use halite_hlo::proto::ShapeProto;
 use halite_tensor::IntRange;

@@ -12,7 +12,7 @@ fn wrap(value: i128, dtype: DType) -> i128 {
     if value > high { value - (1 << dtype.bits()) } else { value }
 }
 
-/// What XLA computes; `None` where it says nothing.
+/// Computes an op as XLA does; `None` where XLA leaves the result open.
 fn binary(op: BinaryOp, x: i128, y: i128, dtype: DType) -> Option<i128> {
     let bits = dtype.bits() as i128;
     let shifts = (0..bits).contains(&y);

@@ -37,7 +37,7 @@ pub(super) fn result(graph: &Graph, at: usize, operand: impl Fn(usize) -> IntRan
     })
 }
 
-/// What a combiner that gives its second parameter is called.
+/// The name of a combiner that returns its second parameter.
 const ASSIGN: &str = "assign";
 
 /// The opcode by which the computation that an instruction calls combines its two parameters; [`ASSIGN`] when it gives

@@ -1,4 +1,4 @@
-//! What is said about a NEFF in the store.
+//! The description of a NEFF in the store.
 
 use serde::{Deserialize, Serialize};
 
