@@ -1,4 +1,4 @@
-//! What makes the programs of checks.
+//! Makes the programs of checks.
 
 use crate::program::{self, Program};
 use halite::Session;
@@ -101,7 +101,7 @@ impl Bench {
         presumed.iter().map(|presumed| format!("opcodes/{}", presumed.opcode)).collect()
     }
 
-    /// What the interpreter gives for inputs on each rank.
+    /// Interprets a program: the results of each rank for the inputs of each rank.
     ///
     /// # Errors
     /// When the inputs do not fit.

@@ -1,4 +1,4 @@
-//! What a check is: programs, what is expected of them, and what facts they tell.
+//! Checks: their programs, the expected results, and the facts that they confirm or refute.
 
 use crate::bench::Bench;
 use crate::program::Program;
@@ -12,15 +12,15 @@ pub trait Check: Sync {
     /// The name on the command line and in reports.
     fn name(&self) -> &'static str;
 
-    /// What it asks, a clause without capital and full stop.
+    /// Its subject, a clause without capital and full stop.
     fn about(&self) -> &'static str;
 
-    /// What it cannot be made without.
+    /// Its requirements.
     fn needs(&self) -> Needs {
         Needs::Device
     }
 
-    /// What a failure means for programs of Halite, a sentence.
+    /// The meaning of a failure for programs of Halite, a sentence.
     fn meaning(&self) -> &'static str;
 
     /// The facts of the tables that its probes name, and what follows from each answer.
@@ -33,7 +33,7 @@ pub trait Check: Sync {
     fn cases(&self, bench: &Bench) -> Result<Vec<Case>>;
 }
 
-/// What a check cannot be made without.
+/// The requirements of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Needs {
     /// A compiler alone.
@@ -48,21 +48,21 @@ pub enum Needs {
     Plugin,
 }
 
-/// What a check says of a fact.
+/// The consequences of a fact, as a check states them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Told {
     /// The key of the fact, as in [`Fact::key`](crate::Fact::key).
     pub fact: String,
-    /// What is presumed, in the words of the check.
+    /// The presumption, in the words of the check.
     pub presumed: String,
-    /// What changes in Halite when it holds.
+    /// The change in Halite if it holds.
     pub confirmed: String,
-    /// What changes in Halite when it does not.
+    /// The change in Halite if it does not.
     pub refuted: String,
 }
 
 impl Told {
-    /// That the compiler takes an opcode, and that it means what HLO says.
+    /// The fact that the compiler takes an opcode, with the meaning that HLO gives it.
     pub fn opcode(opcode: &str) -> Self {
         Self {
             fact: format!("opcodes/{opcode}"),
@@ -74,7 +74,7 @@ impl Told {
         }
     }
 
-    /// A fact with everything said.
+    /// A fact with all consequences stated.
     pub fn new(fact: &str, presumed: &str, confirmed: &str, refuted: &str) -> Self {
         let [fact, presumed, confirmed, refuted] = [fact, presumed, confirmed, refuted].map(str::to_owned);
         Self { fact, presumed, confirmed, refuted }
@@ -84,7 +84,7 @@ impl Told {
 /// One program of a check, or one compile.
 #[derive(Clone)]
 pub struct Case {
-    /// What it is called, unique among the cases of all checks; it names files.
+    /// The name, unique among the cases of all checks; it names files.
     pub name: String,
     /// The program.
     pub program: Program,
@@ -92,19 +92,19 @@ pub struct Case {
     pub flags: Vec<String>,
     /// Whether the compiler gets these flags alone.
     pub is_bare: bool,
-    /// Variables of the process beside those of all programs; they count instead of these.
+    /// Variables of the process beside those of all programs, which they override.
     pub environment: Vec<(String, String)>,
     /// The case whose program is run once more, in processes that start after those of that case ended. Where that case has results
     /// and this one has none, the facts of this one are refuted.
     pub again: Option<String>,
-    /// The inputs of each run: `runs[run][rank][input]`. What a run replaces is carried to the next one, and what stands here for it
-    /// is used by the first run only. A case without runs is compiled alone.
+    /// The inputs of each run: `runs[run][rank][input]`. Outputs that replace an input are carried to the next run, and the input
+    /// given here is used by the first run only. A case without runs is only compiled.
     pub runs: Vec<Vec<Vec<HostTensor>>>,
-    /// What each run gives: `expected[run][rank][output]`.
+    /// The expected results of each run: `expected[run][rank][output]`.
     pub expected: Vec<Vec<Vec<HostTensor>>>,
-    /// What is looked at.
+    /// The parts of the results that are compared.
     pub probes: Vec<Probe>,
-    /// The same as smaller cases, where it can be cut: what is asked when the whole cannot be compiled or run.
+    /// The same as smaller cases, where it can be cut. They are tried when the whole cannot be compiled or run.
     pub parts: Option<Parts>,
 }
 
@@ -114,19 +114,19 @@ pub type Parts = Arc<dyn Fn() -> Result<Vec<Case>> + Send + Sync>;
 /// A part of the results of a case.
 #[derive(Clone)]
 pub struct Probe {
-    /// What it is, such as ``multiply of `u32` ``.
+    /// A label, such as ``multiply of `u32` ``.
     pub label: String,
-    /// The keys of the facts that it tells.
+    /// The keys of the facts that it confirms or refutes.
     pub facts: Vec<String>,
     /// The inputs that it depends on.
     pub inputs: Range<usize>,
-    /// The outputs that it is.
+    /// The outputs that it compares.
     pub outputs: Range<usize>,
-    /// How far they may be from what is expected.
+    /// The tolerance.
     pub within: Within,
 }
 
-/// What is held against what is expected.
+/// The tolerance of a comparison with expected results.
 #[derive(Clone)]
 pub enum Within {
     /// The same bits; any NaN is as good as another.
@@ -135,12 +135,12 @@ pub enum Within {
     Units(f64),
     /// So much of the largest element, for each run.
     OfRun(Arc<[f64]>),
-    /// What this function says of an output, where anything is wrong with it.
+    /// A property instead of expected results: the function returns the fault of an output, if it has one.
     Holds(fn(&HostTensor) -> Option<String>),
 }
 
 impl Case {
-    /// A case of one run with everything the interpreter gives for it.
+    /// A case of one run, with the interpreter's results as the expected ones.
     ///
     /// # Errors
     /// When the interpreter refuses the inputs.
@@ -150,7 +150,7 @@ impl Case {
         Ok(case)
     }
 
-    /// A case that is compiled alone.
+    /// A case that is only compiled.
     pub(crate) fn without_runs(name: &str, program: Program) -> Self {
         Self {
             name: name.to_owned(),
@@ -166,7 +166,7 @@ impl Case {
         }
     }
 
-    /// What the interpreter gives, run after run: what a run replaces goes into the next one.
+    /// The interpreter's results, run after run: outputs that replace an input go into the next run.
     fn interpreted(&self, bench: &Bench) -> Result<Vec<Vec<Vec<HostTensor>>>> {
         let mut carried: Vec<Vec<(usize, HostTensor)>> = Vec::new();
         let mut all = Vec::with_capacity(self.runs.len());

@@ -1,4 +1,4 @@
-//! What a run gave against what is expected.
+//! Compares the results of a run with the expected ones.
 
 use crate::check::{Case, Probe, Within};
 use crate::report::Failure;
@@ -88,7 +88,7 @@ fn element(tensor: &HostTensor, at: usize) -> String {
     }
 }
 
-/// What went into an element: of operands of its size the element at its place, of small ones all elements.
+/// Describes the inputs of an element: of operands of its size the element at its place, of small ones all elements.
 fn input(case: &Case, probe: &Probe, [run, rank, at]: [usize; 3]) -> String {
     let inputs = case.runs.get(run).and_then(|ranks| ranks.get(rank)).map_or(&[][..], Vec::as_slice);
     let outputs = case.expected.get(run).and_then(|ranks| ranks.get(rank)).map_or(&[][..], Vec::as_slice);

@@ -1,4 +1,4 @@
-//! Programs to NEFFs.
+//! Compiles programs to NEFFs.
 
 use crate::check::Case;
 use crate::place::{Limits, Place};
@@ -13,18 +13,18 @@ struct Unwatched;
 
 impl Observer for Unwatched {}
 
-/// Why a case has no results.
+/// The reason why a case has no results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Trouble {
     /// In words without paths.
     pub(crate) reason: String,
-    /// Whether it tells of the facts that the case rests on: the compiler refuses the program, or a second run of one that ran fails.
-    /// What else breaks off or hangs tells nothing.
+    /// Whether it refutes the facts that the case rests on: the compiler refuses the program, or a second run of one that ran fails.
+    /// Other failures and hangs say nothing about facts.
     pub(crate) is_refused: bool,
 }
 
 impl Trouble {
-    /// What tells nothing of facts.
+    /// A failure that says nothing about facts.
     pub(crate) fn other(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), is_refused: false }
     }
@@ -70,7 +70,7 @@ fn neff(folder: &Path, case: &Case, outcome: &Outcome) -> std::result::Result<Pa
     }
 }
 
-/// What the compiler said, without where its log is.
+/// The compiler's message, without the place of its log.
 fn reason(error: &Diagnostic) -> String {
     let is_about_files = |note: &str| note.contains("its log is") || note.contains("everything it wrote is");
     let notes = error.notes().iter().filter(|note| !is_about_files(note)).take(3).map(|note| scrub(note));

@@ -40,7 +40,7 @@ pub(crate) struct Executor<'a> {
 pub(crate) type Ordered<'c> = (&'c Case, Option<PathBuf>);
 
 impl Executor<'_> {
-    /// What the runtime says of itself when it is started.
+    /// Starts the runtime and returns its description of itself, or the reason why there is none.
     pub(crate) fn ask(&mut self) -> std::result::Result<Ready, String> {
         let folder = self.folder();
         let said = self.spawn(&[], &folder, (0, 1), &[]).map_err(|error| scrub(error.message()))?;

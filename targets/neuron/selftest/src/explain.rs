@@ -1,4 +1,4 @@
-//! What each fact rests on, which check tells, and what would change in Halite.
+//! The source of each fact, the checks that confirm or refute it, and its consequences in Halite.
 
 use crate::check::{Check, Told};
 use crate::checks::CHECKS;
@@ -6,24 +6,24 @@ use crate::fact::facts;
 use halite_neuron::Generation;
 use serde::Serialize;
 
-/// A fact with what hangs on it.
+/// A fact with its checks and consequences.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Explained {
     /// The table and the row.
     pub key: String,
-    /// What is presumed.
+    /// The presumption.
     pub presumed: String,
-    /// The source and what it is worth.
+    /// The source and how reliable it is.
     pub source: String,
-    /// The checks that tell; none where no check does.
+    /// The checks that confirm or refute it; empty where none does.
     pub checks: Vec<&'static str>,
-    /// What changes when it holds.
+    /// The change in Halite if it holds.
     pub confirmed: Option<String>,
-    /// What changes when it does not.
+    /// The change in Halite if it does not.
     pub refuted: Option<String>,
 }
 
-/// Every fact of a target that a device may confirm or refute, those that no check tells last.
+/// Every fact of a target that a device may confirm or refute. Those without a check come last.
 pub fn explain(target: Generation) -> Vec<Explained> {
     let told: Vec<(&'static str, Told)> = CHECKS.iter().flat_map(|check| of(*check)).collect();
     let known = facts(target);

@@ -8,13 +8,13 @@ use halite_target::{Basis, Provenance};
 pub struct Fact {
     /// The table and the row: `opcodes/call`.
     pub key: String,
-    /// What the row says.
+    /// The statement of the row.
     pub says: String,
-    /// Where it is from.
+    /// Its source.
     pub provenance: &'static Provenance,
 }
 
-/// What of the tables for a target is inferred or known from a single source, in the order of tables and rows.
+/// The rows of a target's tables that are inferred or known from a single source, in the order of tables and rows.
 pub fn facts(target: Generation) -> Vec<Fact> {
     let tables = Tables::builtin();
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! What a process is asked to do, and what it answers, as files in a folder of its own.
+//! The job of a process and its answers, as files in a folder of its own.
 
 use crate::place::Runtime;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub(crate) struct Order {
     pub(crate) runs: usize,
 }
 
-/// What a process says once it has a core.
+/// The message of a process that has a core.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ready {
     pub(crate) platform: String,
@@ -44,7 +44,7 @@ pub(crate) struct Ready {
     pub(crate) cores: usize,
 }
 
-/// What became of a program.
+/// The outcome of a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Answer {
     /// Why there are no results; nothing where there are.

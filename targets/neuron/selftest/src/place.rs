@@ -1,4 +1,4 @@
-//! Where the self-test runs: the compiler, the runtime, and how processes are started.
+//! The place where the self-test runs: the compiler, the runtime, and how processes are started.
 
 use halite_neuron::neuronx::Compiler;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What there is to ask.
+/// The compiler and runtime under test, and how processes are started.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// `neuronx-cc`, or why there is none.
     pub compiler: Result<Compiler, String>,
-    /// What runs programs, or why there is none.
+    /// The runtime that executes programs, or why there is none.
     pub runtime: Result<Runtime, String>,
     /// How a process is started that runs programs.
     pub launcher: Launcher,
@@ -20,7 +20,7 @@ pub struct Place {
     pub work: PathBuf,
 }
 
-/// What runs programs.
+/// A runtime that executes programs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Runtime {
@@ -41,7 +41,7 @@ pub struct Launcher {
     pub environment: Vec<(String, String)>,
 }
 
-/// What a run may take.
+/// Limits on the time and resources of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
     /// A compile.

@@ -10,7 +10,7 @@ use halite_support::Diagnostics;
 pub struct Prepared {
     pub(crate) bench: Bench,
     pub(crate) checks: Vec<Asked>,
-    /// What the tables of the target presume.
+    /// The facts that the tables of the target presume.
     pub facts: Vec<Fact>,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct Asked {
     pub(crate) check: &'static dyn Check,
     /// The programs, or why they cannot be made.
     pub(crate) cases: Result<Vec<Case>, String>,
-    /// The facts that it tells.
+    /// The facts that it confirms or refutes.
     pub(crate) told: Vec<Told>,
 }
 

@@ -1,12 +1,12 @@
-//! What was found, without names of machines, users or files.
+//! Reports of the self-test, without names of machines, users or files.
 
 use serde::Serialize;
 use std::time::Duration;
 
-/// The version of the form of reports.
+/// The version of the report format.
 const FORM: u32 = 1;
 
-/// What a fact rests on that a table or a document states, and that a check asks all the same.
+/// The basis of a fact that a table or a document states, and that a check tests all the same.
 pub const STATED: &str = "stated";
 
 /// How a check ended.
@@ -24,14 +24,14 @@ pub enum Verdict {
 /// An answer that was not the expected one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Failure {
-    /// What was asked.
+    /// The question.
     pub what: String,
-    /// What came.
+    /// The answer.
     pub found: String,
-    /// What should have come; nothing where the program could not be compiled or run.
+    /// The expected answer; `None` where the program could not be compiled or run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What went in; nothing where it could not be compiled or run.
+    /// The input; `None` where the program could not be compiled or run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
 }
@@ -48,12 +48,12 @@ impl Failure {
     }
 }
 
-/// What became of a check.
+/// The result of a check.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CheckReport {
     /// Its name.
     pub name: &'static str,
-    /// What it asks.
+    /// Its subject.
     pub about: &'static str,
     /// How it ended.
     pub verdict: Verdict,
@@ -63,14 +63,14 @@ pub struct CheckReport {
     pub asked: usize,
     /// The answers that were not as expected.
     pub failures: Vec<Failure>,
-    /// What it could not ask, and why.
+    /// Questions that it could not ask, with the reasons.
     pub left_out: Vec<String>,
-    /// What a failure means; nothing where there is none.
+    /// The meaning of a failure; `None` where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meaning: Option<&'static str>,
 }
 
-/// What is known of a fact after the run.
+/// The outcome of a run for a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -78,7 +78,7 @@ pub enum Outcome {
     Confirmed,
     /// An answer that rests on it was not.
     Refuted,
-    /// Nothing that was asked tells.
+    /// No answer decides it.
     Open,
 }
 
@@ -93,28 +93,28 @@ impl Outcome {
     }
 }
 
-/// What the run says of a fact.
+/// The result of a run for a fact.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FactReport {
     /// Its key.
     pub key: String,
-    /// What its source is worth.
+    /// How reliable its source is.
     pub basis: &'static str,
-    /// What is presumed.
+    /// The presumption.
     pub presumed: String,
-    /// What the run says.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The checks that told, or would have.
+    /// The checks that decided it, or would have.
     pub checks: Vec<&'static str>,
-    /// What changes in Halite by it; nothing where it stays open.
+    /// The change in Halite that follows; `None` where it stays open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
 }
 
-/// The whole.
+/// The report of a run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
-    /// The version of this form.
+    /// The version of this format.
     pub form: u32,
     /// The version of Halite.
     pub halite: &'static str,
@@ -126,14 +126,14 @@ pub struct Report {
     pub runtime: String,
     /// The logical cores that it has.
     pub cores: usize,
-    /// What became of each check.
+    /// The result of each check.
     pub checks: Vec<CheckReport>,
-    /// What is known now of each fact that rested on a conclusion or a single source.
+    /// The result for each fact that rested on a conclusion or a single source.
     pub facts: Vec<FactReport>,
 }
 
 impl Report {
-    /// Without checks and facts.
+    /// A report without checks and facts.
     pub(crate) fn new(target: String, compiler: String, runtime: String, cores: usize) -> Self {
         let halite = env!("CARGO_PKG_VERSION");
         Self { form: FORM, halite, target, compiler, runtime, cores, checks: Vec::new(), facts: Vec::new() }

@@ -20,7 +20,7 @@ use std::time::Instant;
 /// How many parts of programs a check may ask for when wholes are refused.
 const MOST_PARTS: usize = 64;
 
-/// What is told while checks are made.
+/// Receives progress while checks are made.
 pub trait Observer {
     /// A check begins, the first of so many.
     fn begins(&self, _name: &str, _at: usize, _of: usize) {}
@@ -30,7 +30,7 @@ pub trait Observer {
     fn done(&self, _report: &CheckReport) {}
 }
 
-/// What a key of facts was answered with.
+/// For each key of a fact, whether all answers were as expected, and the checks that gave them.
 type Answers = BTreeMap<String, (bool, Vec<&'static str>)>;
 
 /// One run of all checks.
@@ -39,7 +39,7 @@ struct Run<'a> {
     limits: &'a Limits<'a>,
     observer: &'a dyn Observer,
     prepared: &'a Prepared,
-    /// The flags of all programs; what the compiler refuses of them is taken out.
+    /// The flags of all programs. Those that the compiler refuses are taken out.
     flags: Vec<String>,
     environment: Vec<(String, String)>,
     ready: Result<Ready, String>,
@@ -289,7 +289,7 @@ impl Run<'_> {
         self.line(&fact.key, fact.provenance.basis.name(), &fact.says)
     }
 
-    /// What checks tell of rows that are documented or observed.
+    /// Results for rows that are documented or observed, from the checks about them.
     fn other_facts(&self) -> Vec<FactReport> {
         let mut lines = Vec::new();
         for told in self.prepared.checks.iter().flat_map(|asked| &asked.told) {

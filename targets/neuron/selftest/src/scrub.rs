@@ -1,6 +1,6 @@
-//! Texts of compilers and libraries without what names a machine, a user or a file of theirs.
+//! Removes from texts of compilers and libraries the names of machines, users and files.
 
-/// What stands for what was taken out.
+/// The placeholder for removed words.
 const GONE: &str = "...";
 
 /// The text without paths, and without the names of this host and its user.

@@ -1,4 +1,4 @@
-//! One program on all ranks of a launch, each a process, on however many nodes: whether all hear all.
+//! One program on all ranks of a launch, each a process, on any number of nodes: checks that all ranks hear all.
 
 use crate::bench::Bench;
 use crate::check::Case;
@@ -50,7 +50,7 @@ impl Together {
             .map_err(|trouble| trouble.reason)
     }
 
-    /// Runs the program on a rank, beside all others; what is wrong of its results, if anything is.
+    /// Runs the program on a rank, beside all others. Returns the fault of its results, if there is one.
     ///
     /// # Errors
     /// When the NEFF cannot be read, or the runtime refuses or fails.
@@ -79,12 +79,12 @@ impl Together {
     }
 }
 
-/// What a rank gives to the sum.
+/// The numbers that a rank adds to the sum.
 fn to_sum(rank: usize) -> Vec<f64> {
     (0..SHARD).map(|at| (rank % MOST_SUMMED + at) as f64).collect()
 }
 
-/// What it gives to be gathered: numbers that no other rank has.
+/// The numbers that a rank gives to be gathered: no other rank has them.
 fn to_gather(rank: usize) -> Vec<f64> {
     (0..SHARD).map(|at| (rank * SHARD + at) as f64).collect()
 }
@@ -109,7 +109,7 @@ fn text(ranks: usize) -> String {
 mod tests {
     use super::*;
 
-    /// What is expected is what the interpreter gives.
+    /// The expected results are those of the interpreter.
     #[test]
     fn expectations_are_those_of_the_interpreter() {
         for ranks in [2, 8] {

@@ -1,4 +1,4 @@
-//! What ranks do together.
+//! Collectives.
 
 use crate::bench::Bench;
 use crate::check::{Case, Check, Needs, Told, Within};

@@ -45,7 +45,7 @@ struct Question {
     result: &'static str,
 }
 
-/// What is asked. Sums and products of whole words come apart from those that dither makes, which stay below 2^24.
+/// The questions. Sums and products of whole words are separate from those that dither makes, which stay below 2^24.
 const QUESTIONS: &[Question] = &[
     Question { label: "and", facts: &[], body: "%r = and %x, %y : u32[N]", result: "u32" },
     Question { label: "or", facts: &[], body: "%r = or %x, %y : u32[N]", result: "u32" },

@@ -8,7 +8,7 @@ use halite_passes::DialectEntry;
 use halite_support::Result;
 use halite_tensor::DType;
 
-/// What random operands follow from.
+/// The seed of random operands.
 const SEED: u64 = 11;
 
 pub(super) struct Kernels;

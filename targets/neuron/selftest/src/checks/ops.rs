@@ -17,7 +17,7 @@ const FLOATS: [DType; 2] = [DType::F32, DType::Bf16];
 /// Samples in one program: few programs, since each compile has a fixed cost, and not one, since a refusal is sought by halves.
 const TOGETHER: usize = 48;
 
-/// What random operands follow from.
+/// The seed of random operands.
 const SEED: u64 = 7;
 
 /// Samples that are not asked: devices may flush subnormals, and of a whole number to a negative power XLA's own two generators of code

@@ -1,4 +1,4 @@
-//! What Neuron's PJRT plugin needs of the process that opens it.
+//! Requirements of Neuron's PJRT plugin on the process that opens it.
 
 use crate::bench::Bench;
 use crate::check::{Case, Check, Needs, Told, Within};

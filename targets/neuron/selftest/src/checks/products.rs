@@ -5,7 +5,7 @@ use crate::check::{Case, Check, Told, Within};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// What is contracted.
+/// The size of the contracted dimension.
 const INNER: usize = 64;
 
 /// A product in `f32`, and one of narrow operands that is added up in `f32`.

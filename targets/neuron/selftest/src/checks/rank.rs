@@ -5,7 +5,7 @@ use crate::check::{Case, Check, Told, Within};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// What a rank does with its number: its slice of what all have, and its offset.
+/// The uses of a rank's number: it takes its slice of a replicated tensor, and returns its offset.
 const PROGRAM: &str = "
 module @rank {phase = built}
 

@@ -12,7 +12,7 @@ const SEED: &str = "NEURON_RT_STOCHASTIC_ROUNDING_SEED";
 /// How many numbers are rounded.
 const COUNT: usize = 4096;
 
-/// What is rounded: a quarter of the way from 1 to the number of `bf16` after it, which is 1 + 2^-7.
+/// The number that is rounded: a quarter of the way from 1 to the number of `bf16` after it, which is 1 + 2^-7.
 const QUARTER: f64 = 1.0 + 1.0 / 512.0;
 
 /// Standard deviations that the share of numbers that are rounded up may be off: one right device in 1.7 million is further off.
@@ -83,7 +83,7 @@ fn random(bench: &Bench) -> Result<Case> {
     Ok(case.probing("`f32` to `bf16`, switch on", facts, Within::Holds(fault)))
 }
 
-/// What is wrong with numbers that were a quarter of the way up before they were rounded.
+/// Returns the fault of rounded numbers that were a quarter of the way up before.
 fn fault(rounded: &HostTensor) -> Option<String> {
     let values = rounded.f64s();
     let above = 1.0 + 1.0 / 128.0;

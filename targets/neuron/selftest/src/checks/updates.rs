@@ -89,7 +89,7 @@ fn step(bench: &Bench) -> std::result::Result<Program, Diagnostics> {
     Ok(Program::new("updates", compiled.ir, &given, bench.forms())?)
 }
 
-/// What the step shows of itself.
+/// The positions of the step's `f32` results that are its loss or metrics.
 fn metrics(entry: &Function) -> impl Iterator<Item = usize> {
     let is_shown = |role: &ResultRole| matches!(role, ResultRole::Metric | ResultRole::Loss);
     let results = entry.results.iter().enumerate();
@@ -125,8 +125,8 @@ fn spread(index: usize) -> f64 {
     (index as f64 * 0.618_033_988_749_894_9).fract() * 2.0 - 1.0
 }
 
-/// How far each metric may be off after each update, relative to itself: what perturbing every weight before each update does to it, with a margin. Where
-/// rounding moves a metric far, a device may be far.
+/// The relative tolerance of each metric after each update: the effect on it of perturbing every weight before each update, with a
+/// margin. Where rounding moves a metric far, a device may be far.
 fn bounds(bench: &Bench, case: &Case, entry: &Function) -> Result<Vec<Vec<f64>>> {
     let mut bounds: Vec<Vec<f64>> = metrics(entry).map(|_| vec![0.0; case.runs.len()]).collect();
     for draw in 1..=DRAWS {
