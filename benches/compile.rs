@@ -74,7 +74,7 @@ fn bench_passes(criterion: &mut Criterion, session: &Session, source: &Source) -
     module
 }
 
-/// Benches the phases that a final module goes through: verify, lower, check, encode, print, parse.
+/// Benches the phases that a final module goes through: verify, lower, graph, check, encode, print, parse.
 fn bench_module(criterion: &mut Criterion, session: &Session, source: &Source, module: &Module) {
     let verified = sound(verify(module, &session.registry));
     let hlo = sound(lower(verified, &session.sources, LowerOptions::default()));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The result of anything that the runtime does.
 pub type Result<T> = std::result::Result<T, RuntimeError>;
 
-/// Why the runtime could not do what it was asked.
+/// An error of the runtime.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {

@@ -92,7 +92,7 @@ pub trait DeviceBuffer: Any + fmt::Debug + Send + Sync {
     /// Element type and sizes.
     fn spec(&self) -> &TensorSpec;
 
-    /// Where it lives.
+    /// The device that it lives on.
     fn device(&self) -> usize;
 
     /// Copies it to the host.

@@ -1,4 +1,4 @@
-//! Where the plugin is.
+//! Finds the PJRT plugin.
 
 use crate::{Result, RuntimeError};
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ pub fn find_plugin(explicit: Option<&Path>) -> Result<PathBuf> {
     find(explicit, &|name| std::env::var_os(name))
 }
 
-/// Where [`install`](crate::install::install) puts the plugin unless told otherwise:
+/// The path at which [`install`](crate::install::install) puts the plugin unless told otherwise:
 /// `halite/plugins/xla-cpu-pjrt-0.0.1/xla_cpu_pjrt.so` in `$XDG_CACHE_HOME` or `~/.cache`.
 ///
 /// # Errors

@@ -14,8 +14,8 @@ pub enum ProgramFormat {
     Neff,
 }
 
-/// Platforms whose plugins get another format than HLO, by the names that plugins give. What is known to run on Neuron's, JAX and ZML
-/// (<https://github.com/zml/zml>), hands it MLIR; no document says that it takes HLO.
+/// Platforms whose plugins get another format than HLO, by the names that plugins give. The programs that are known to run on
+/// Neuron's, JAX and ZML (<https://github.com/zml/zml>), pass it MLIR; no document says that it takes HLO.
 const PLATFORMS: [(&str, ProgramFormat); 1] = [("neuron", ProgramFormat::Mlir)];
 
 impl ProgramFormat {

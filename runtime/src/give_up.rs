@@ -1,9 +1,9 @@
-//! Word that nothing is worth waiting for any more.
+//! A signal to give up waiting.
 
 use std::sync::{Arc, OnceLock};
 
-/// Says that nothing is worth waiting for any more, and why: what a call of a program waits for may be another process, which is gone.
-/// Clones are one.
+/// A signal to give up waiting, with the reason: a call of a program may wait for another process that is gone. Clones share the
+/// signal.
 #[derive(Clone, Debug, Default)]
 pub struct GiveUp(Arc<OnceLock<String>>);
 

@@ -43,10 +43,10 @@ const WHEELS: [Wheel; 2] = [
     },
 ];
 
-/// How to install.
+/// Options of an installation.
 #[derive(Clone, Debug)]
 pub struct InstallOptions {
-    /// Where the plugin goes; `None` for [`plugin_path`].
+    /// The path of the plugin; `None` for [`plugin_path`].
     pub destination: Option<PathBuf>,
     /// A wheel that is already here; `None` to download it.
     pub wheel: Option<PathBuf>,
@@ -61,7 +61,7 @@ impl Default for InstallOptions {
     }
 }
 
-/// How far an installation is.
+/// The progress of an installation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Progress {
@@ -135,7 +135,7 @@ sys.argv[0] = 'pip'
 runpy.run_module('pip', run_name='__main__', alter_sys=True)
 ";
 
-/// How much is kept of what `pip` says, in bytes.
+/// The number of bytes that are kept of the output of `pip`.
 const SAID: usize = 1 << 13;
 
 /// The end of what is read.

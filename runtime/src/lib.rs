@@ -12,10 +12,9 @@
 //! Some plugins take StableHLO instead of HLO. Making one of the other needs to know both, which this crate does not: an executor says
 //! which it takes ([`Executor::format`]), and whoever has the HLO adds the text to the program ([`Program::in_format`]).
 //!
-//! XLA aborts the process on some inputs. What can be checked is therefore checked here, before each call: the bytes
-//! decode and have a signature of dense arrays ([`Program`]), and the inputs of a call fit it in number, element type,
-//! shape, device and owner. Rules inside the module (operands, shapes of instructions) are the business of the HLO
-//! checker that ran before.
+//! XLA aborts the process on some inputs. Therefore this crate checks as much as it can before each call: the bytes decode and have a
+//! signature of dense arrays ([`Program`]), and the inputs of a call fit it in number, element type, shape, device and owner. Rules
+//! inside the module (operands, shapes of instructions) are the business of the HLO checker that ran before.
 //!
 //! All `unsafe` of Halite's libraries is in `pjrt` and `nrt`, each block with its reason. Nothing here prints.
 

@@ -2,7 +2,7 @@
 
 use crate::{Neff, ProgramFormat, Result, RuntimeError, Signature};
 
-/// How a program is compiled.
+/// Options of a compile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileOptions {
     /// Number of replicas that run the program together, each on its own device; at least 1.
@@ -115,7 +115,7 @@ impl<'a> Program<'a> {
         &self.signature
     }
 
-    /// How to compile it.
+    /// Its compile options.
     pub fn options(&self) -> &CompileOptions {
         &self.options
     }

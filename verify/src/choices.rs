@@ -234,7 +234,7 @@ impl Choice {
         Ok(())
     }
 
-    /// For each choice that differs, how far what was chosen lies from what should have been, in the truth.
+    /// For each choice that differs, the distance in `f64` between the value that was chosen and the one that should have been.
     fn distances(&self, truth: &Outputs, right: &HostTensor, own: &HostTensor) -> Result<Vec<f64>> {
         let operand = |at: usize| output(truth, &self.operand(at)).map(|output| &output.written);
         let (first, right_shape) = (operand(0)?, right.shape());

@@ -1,11 +1,11 @@
 //! Comparing the optimized program with the unoptimized one on CPU XLA.
 //!
-//! Both are also compared with the unoptimized program in `f64`: an optimized result may err at most 1.5 times the
-//! unoptimized one, plus two units of roundoff at scale, norm-wise. What does not is run on further inputs: [`verdict`]
-//! says how many it takes to call a result wrong. Replaced state is compared by what the step added to it, so that a lost term that is
-//! small beside the state is seen. A program for another target than CPU XLA is read back from the bytes that its bundle would hold,
-//! with the decompositions of its kernels in the place of their calls. Where the optimized program stores several tensors of the model
-//! as one, these are compared, each by its name. Where the model chooses among values, programs are compared on the same choices
+//! Both are also compared with the unoptimized program in `f64`: an optimized result may err at most 1.5 times the unoptimized one,
+//! plus two units of roundoff at scale, norm-wise. Results above that bound are run on further inputs: [`verdict`] says how many it
+//! takes to call a result wrong. Replaced state is compared by what the step added to it, so that a lost term that is small beside the
+//! state is seen. A program for another target than CPU XLA is read back from the bytes that its bundle would hold, with the
+//! decompositions of its kernels in the place of their calls. Where the optimized program stores several tensors of the model as one,
+//! these are compared, each by its name. Where the model chooses among values, programs are compared on the same choices
 //! (`choices.rs`).
 
 mod causality;

@@ -26,7 +26,7 @@ pub(super) struct Program {
     pub(super) config: IndexMap<String, ConfigValue>,
     /// Whether the model says that positions read later ones.
     pub(super) bidirectional: bool,
-    /// Which whole numbers its batch inputs have to hold.
+    /// The integers that its batch inputs must hold.
     pub(super) ranges: Ranges,
     pub(super) audit: Audit,
     /// Its HLO, as a bundle would hold it.
@@ -78,7 +78,7 @@ impl Program {
         Ok(Self { entry, layout, config, bidirectional, ranges, hlo, decompositions, reports, audit, check })
     }
 
-    /// The same program, if its target takes it. What an optimization leaves to those after it need not be taken.
+    /// Returns the program, if its target takes it. A program after only some of the optimizations need not be taken.
     ///
     /// # Errors
     /// The rules that it breaks.

@@ -1,4 +1,4 @@
-//! From errors to verdicts.
+//! Verdicts from errors.
 //!
 //! One error of a result is one draw of a random number: the largest of many roundings, and of an optimized and an
 //! unoptimized program, both right, either may be the lucky one. Over the recorded draws of right programs
@@ -195,7 +195,7 @@ impl Game {
         };
     }
 
-    /// The judgement. What is in doubt is right when there is nothing left that could be wrong.
+    /// The judgement. A result in doubt is right when there is nothing left that could be wrong.
     fn end(self, clear: bool) -> Judged {
         let Self { first, draws, above, errors, bounds, outcome, .. } = self;
         let outcome = if clear && outcome == Outcome::InDoubt { Outcome::Cleared } else { outcome };

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why libnrt could not do what it was asked.
+/// An error of libnrt.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NrtError {

@@ -1,4 +1,4 @@
-//! Where libnrt is.
+//! Finds libnrt.
 
 use super::error::NrtError;
 use crate::Result;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names the library, or its folder.
 pub const NRT_VARIABLE: &str = "HALITE_NRT";
 
-/// Where the package `aws-neuronx-runtime-lib` puts the library (troubleshooting guide of `nrtpy`).
+/// The folder in which the package `aws-neuronx-runtime-lib` puts the library (troubleshooting guide of `nrtpy`).
 pub const NRT_FOLDER: &str = "/opt/aws/neuron/lib";
 
 /// The name of the library in its folder: `libnrt.so.1`, as the same guide and libfabric's test of Neuron memory have it.

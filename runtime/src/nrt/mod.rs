@@ -6,8 +6,8 @@
 //!
 //! Sources: the headers `nrt.h`, `nrt_experimental.h`, `nrt_status.h` and `nrt_version.h` in `src/libnrt/include/nrt` of
 //! <https://github.com/aws-neuron/aws-neuron-sdk>, and `neuron-runtime/guides/nrt-developer-guide.rst` (here "the guide") and
-//! `neuron-runtime/nrt-troubleshoot.rst` there, read in November 2026. What no source says is marked so. Nothing here was run on a
-//! device.
+//! `neuron-runtime/nrt-troubleshoot.rst` there, read in November 2026. Statements without a source are marked so. Nothing here was run
+//! on a device.
 
 mod error;
 mod executor;

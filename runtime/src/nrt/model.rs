@@ -219,7 +219,7 @@ fn load(session: &Session, bytes: &[u8], options: &NrtOptions) -> Result<Handle>
 /// Model and tensors are alive.
 ///
 /// # Errors
-/// Where a set could not be made, the call with its status.
+/// When a set could not be made: the call with its status.
 unsafe fn execute(
     functions: &Functions,
     model: Handle,

@@ -1,9 +1,9 @@
-//! How libnrt is used.
+//! Options of libnrt.
 
 use crate::GiveUp;
 use std::time::Duration;
 
-/// How libnrt is used: `NrtOptions { call_timeout: .., ..NrtOptions::default() }`.
+/// Options of libnrt: `NrtOptions { call_timeout: .., ..NrtOptions::default() }`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NrtOptions {
     /// How long a run of a program or a copy may take before it counts as hung. The library has a limit of its own,
@@ -11,7 +11,8 @@ pub struct NrtOptions {
     pub call_timeout: Duration,
     /// The same for the start of the runtime and for loading a program. Ranks wait for one another while they load.
     pub load_timeout: Duration,
-    /// Which rank of how many this process is. Programs of several ranks are loaded for collectives, and only as many as these load them.
+    /// The rank of this process, and the number of ranks. Programs of several ranks are loaded for collectives, and only as many
+    /// processes as these load them.
     pub rank: (u32, u32),
     /// A signal that ends the wait for a call early. A process has one runtime, so the signal of the user that starts it counts.
     pub give_up: GiveUp,

@@ -87,7 +87,7 @@ const REPLACE: &str = "results since the last saved state are not to be trusted:
 const UPDATE: &str =
     "bring `neuronx-cc` and `aws-neuronx-runtime-lib` to one release of the SDK, and compile the bundle again";
 
-/// Numbers, names and meanings: `nrt_status.h`. What to do: `nrt-troubleshoot.rst` where it names the case, for 4, 10, 11, 1003, 1005,
+/// Numbers, names and meanings: `nrt_status.h`. Advice: `nrt-troubleshoot.rst` where it names the case, for 4, 10, 11, 1003, 1005,
 /// 1201 to 1205 (devices and cores in use, versions, memory, numbers, memory errors); the guide for 5; otherwise ours.
 const ROWS: [Row; 28] = [
     row(1, "NRT_FAILURE", "it failed for a reason that it does not name", None),

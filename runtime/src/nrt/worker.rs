@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 type Job = Box<dyn FnOnce(&Functions) + Send>;
 
-/// How often is looked whether a call is to be given up.
+/// The interval at which a waiting call checks whether it is to be given up.
 const TICK: Duration = Duration::from_millis(50);
 
 /// A thread with the functions of the library.

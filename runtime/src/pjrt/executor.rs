@@ -21,9 +21,9 @@ pub struct Pjrt {
 }
 
 impl Pjrt {
-    /// Opens the plugin at `path` and makes a client of it. Plugins of all platforms are opened the same way; `options` is
-    /// what differs. What a plugin logs, and whether, is up to it and its environment:
-    /// [`silence_xla_log`](crate::silence_xla_log) is how a program keeps XLA's lines off its standard error.
+    /// Opens the plugin at `path` and makes a client of it. Plugins of all platforms are opened the same way; only `options` differ.
+    /// Logging is up to the plugin and its environment: [`silence_xla_log`](crate::silence_xla_log) is how a program keeps XLA's lines
+    /// off its standard error.
     ///
     /// # Errors
     /// When the file is no usable plugin, an option has no name, is given twice or is a number of CPU devices that cannot be

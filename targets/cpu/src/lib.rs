@@ -1,4 +1,4 @@
-//! The target `cpu`: HLO for CPU XLA, which takes whatever is sound.
+//! The target `cpu`: HLO for CPU XLA, which takes any sound module.
 
 use halite_bundle::estimate::MemoryKind;
 use halite_hlo::graph::Graph;
@@ -11,7 +11,7 @@ use halite_target::{RankSource, Target, Variant};
 pub const CPU_XLA: Backend =
     Backend { order: Order::BreadthFirst, widens: true, recomputes: true, keeps_calls: true, borrows_results: true };
 
-/// CPU XLA. Programs call no kernels, nothing surrounds their processes, and there is no limit to compare with.
+/// CPU XLA. Programs call no kernels, their processes need no settings, and there is no limit to compare with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuTarget;
 
@@ -20,8 +20,8 @@ impl Target for CpuTarget {
         vec![Variant::new("cpu", "XLA on the CPU, which verifies programs")]
     }
 
-    /// Measured against written in place, on the steps of the peer bench: as fast, with a third less memory, and what a backward
-    /// computes again is not merged with what it repeats.
+    /// Kept, as measured against inlined calls on the steps of the peer bench: as fast, with a third less memory, and recomputation in
+    /// the backward is not merged with the forward computation that it repeats.
     fn calls(&self) -> Calls {
         Calls::Keep
     }
@@ -30,7 +30,7 @@ impl Target for CpuTarget {
         Some(RankSource::Instruction)
     }
 
-    /// Little, so that programs have the form that they have on other targets and take no more memory for it.
+    /// Small, so that programs have the form that they have on other targets and take no more memory for it.
     fn bucket_bytes(&self, _: &Recipe) -> Option<u64> {
         Some(1 << 20)
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 pub(super) use halite_hlo::graph::ValueId;
 
-/// How a value comes to be.
+/// The class of a value, by how it is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
     /// A parameter.
@@ -44,7 +44,7 @@ pub(super) enum Class {
     Kernel,
 }
 
-/// How a product reads an operand.
+/// The layout in which a product reads an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Access {
     /// As it lies in memory.
@@ -60,7 +60,7 @@ pub(super) struct Value<'m> {
     /// The instruction, in the module.
     pub(super) at: usize,
     pub(super) inst: &'m HloInstructionProto,
-    /// How it comes to be.
+    /// Its class.
     pub(super) class: Class,
     /// Its number of elements.
     pub(super) elements: u64,
@@ -140,7 +140,7 @@ impl<'m> Graph<'m> {
         &self.values[value as usize]
     }
 
-    /// A value, those before it being known.
+    /// Classifies a value whose operands were classified before.
     fn classified(&mut self, id: ValueId) -> Result<Value<'m>> {
         let inlined = self.inlined.value(id);
         let (at, shape) = (inlined.at, inlined.shape);
@@ -229,7 +229,8 @@ const MOVES: [&str; 17] = [
     "transpose",
 ];
 
-/// How a product reads its operands. Products run on matrices `[batch, rows, inner] x [batch, inner, columns]`.
+/// Returns the layouts in which a product reads its operands. Products run on matrices `[batch, rows, inner] x [batch, inner,
+/// columns]`.
 fn accesses(hlo: &Hlo, at: usize) -> [Access; 2] {
     let ranks = [0, 1].map(|side| hlo.operand_shape(at, side).map_or(0, |shape| shape.dimensions.len() as i64));
     let Some(dims) = hlo.inst(at).dot_dimension_numbers.as_deref() else { return [Access::AsIs; 2] };

@@ -1,11 +1,12 @@
-//! The layer that a step is of.
+//! The layer that a step belongs to.
 
 use super::graph::Graph;
 use super::storage::{StepId, Steps};
 use halite_ir::{OpName, StepPart};
 
-/// That of the instruction which asked for it: the number in the scope of the outermost call that it is made in, or else in its own. Layers may
-/// share a function, whose instructions have the scopes of the first of them. What is of the update is of no layer.
+/// Returns the layer of the instruction which asked for the step: the number in the scope of the outermost call that it is made in, or
+/// else in its own. Layers may share a function, whose instructions have the scopes of the first of them. Steps of the update belong
+/// to no layer.
 pub(super) fn of(graph: &Graph<'_>, steps: &Steps, step: StepId) -> Option<u32> {
     let scopes = || graph.scopes(steps.steps[step as usize].reader);
     let is_of_update = |scope: &str| OpName::read(scope).part == Some(StepPart::Update);

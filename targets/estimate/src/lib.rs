@@ -7,8 +7,8 @@
 //! 2. Arithmetic and movements of elements run where they are read and store nothing, unless several readers share something
 //!    that is costly to compute again. Products, reductions, gathers, scatters, concatenations, collectives and kernels read
 //!    what is stored and store their result (`storage`).
-//! 3. What stores runs in some order (`schedule`); its result lives until its last reader ran, and a reader of the same size
-//!    that ends it takes its place (`liveness`).
+//! 3. Steps run in some order (`schedule`). The result of a step lives until its last reader ran, and the last reader takes its place
+//!    if it has the same size (`liveness`).
 //!
 //! Steps 2 and 3 differ between compilers in the few ways that a [`Backend`] lists. CPU XLA is the only one that can be asked,
 //! so the model is held to what it reports; for Neuron the same model is used with other settings, and cannot be checked here.

@@ -82,8 +82,8 @@ impl<'s> Liveness<'s> {
         step.home == Home::Result && step.bytes > LEAST_LENT && fresh.contains(&step.value)
     }
 
-    /// Calls `visit` with everything that happens, in order. A step that may store over an operand of its size that ends with
-    /// it does.
+    /// Calls `visit` with every event, in order. A step that may store in place takes the memory of an operand of its size that ends
+    /// with it.
     pub(super) fn walk(&self, mut visit: impl FnMut(Change)) {
         let mut ends = vec![Vec::new(); self.order.len()];
         for &step in self.order {
@@ -114,7 +114,7 @@ impl<'s> Liveness<'s> {
     }
 }
 
-/// Results of fewer bytes are not worth a look.
+/// Results of fewer bytes are not considered.
 const LEAST_LENT: u64 = 1024;
-/// How many pairs of a result and a temporary are looked at; real modules have far fewer.
+/// The most pairs of a result and a temporary that are considered; real modules have far fewer.
 const MAX_LOOKS: usize = 1 << 26;

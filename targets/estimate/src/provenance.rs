@@ -1,19 +1,19 @@
-//! Where facts come from.
+//! The sources of facts.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a fact comes from.
+/// The source of a fact.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Provenance {
     /// The document, or the public project and file.
     pub source: String,
     /// When it was read there, `YYYY-MM`.
     pub read: String,
-    /// How much it is worth.
+    /// Its reliability.
     pub basis: Basis,
 }
 
-/// How much the source of a fact is worth.
+/// The reliability of the source of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {

@@ -13,8 +13,8 @@ pub(super) fn schedule(steps: &Steps, order: Order) -> Vec<StepId> {
     }
 }
 
-/// First what reads parameters alone, in the order of parameters; then what became ready, first come first served. What reads nothing
-/// at all, such as the zeros that a scatter adds to, runs before its first reader.
+/// Runs first the steps that read parameters alone, in the order of parameters, then steps as they become ready, first come first
+/// served. Steps that read nothing at all, such as the zeros that a scatter adds to, run before their first reader.
 fn breadth_first(steps: &Steps) -> Vec<StepId> {
     let num = steps.steps.len();
     let is_filled = |step: StepId| steps.reads(step).is_empty() && steps.steps[step as usize].last_parameter.is_none();

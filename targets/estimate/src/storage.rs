@@ -10,12 +10,12 @@ use std::ops::Range;
 /// A step of [`Steps`].
 pub(super) type StepId = u32;
 
-/// Where the result of a step is stored.
+/// The memory that holds the result of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Home {
-    /// In memory that is used again.
+    /// Memory that is used again.
     Temporary,
-    /// In a result of the module.
+    /// A result of the module.
     Result,
 }
 

@@ -200,7 +200,7 @@ impl Advice<'_> {
     }
 }
 
-/// Where it is only instructions and a flag is enough, that is what helps most.
+/// Raising the instruction limit by a flag. It helps most where only instructions exceed a limit and the flag is enough.
 fn raise(fit: Fit) -> Option<Measure> {
     let text = format!(
         "`{INSTRUCTION_LIMIT}={}` in `neuron.flags` has the compiler take them: it then takes longer and more memory",

@@ -1,4 +1,4 @@
-//! How HLO is written for Neuron, and what of a recipe it cannot be written for.
+//! The forms of HLO that Neuron takes, and recipes that it has no form for.
 
 use crate::tables::{CompilerVersion, ElementUse};
 use crate::{Generation, Neuron, Tables};

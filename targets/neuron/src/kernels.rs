@@ -42,7 +42,7 @@ pub fn entries() -> Vec<DialectEntry> {
     ]
 }
 
-/// How well the interface of a kernel is known, from the tables.
+/// Describes how well the interface of a kernel is known, from the tables.
 fn known(kernel: &str) -> &'static str {
     match KernelSchema::named(kernel) {
         None => "no source of it is known",

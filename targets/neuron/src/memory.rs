@@ -15,7 +15,7 @@ pub const NEURONX_CC: Backend =
 
 /// The flag of `neuronx-cc` that joins physical cores.
 const LOGICAL_CORE: &str = "--logical-nc-config";
-/// That with which it takes more instructions in a module.
+/// The flag of `neuronx-cc` that raises its limit of instructions in a module.
 pub(crate) const INSTRUCTION_LIMIT: &str = "--internal-max-instruction-limit";
 
 /// Estimates memory and instructions of a module on a logical core of a generation, with the kind of data that each parameter holds

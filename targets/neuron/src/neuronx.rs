@@ -1,4 +1,4 @@
-//! From the modules of a bundle to NEFFs: `neuronx-cc` driven in parallel, with a store of what it made before.
+//! Compiles the modules of a bundle to NEFFs: `neuronx-cc` driven in parallel, with a store of what it made before.
 //!
 //! [`plan`] lists the tasks, [`Compiler`] is the `neuronx-cc` that was found, [`Store`] keeps NEFFs by the inputs of their compile,
 //! and [`compile`] brings them together. A compile writes in a folder of its own below the store; nothing but a finished and checked
@@ -41,13 +41,13 @@ use std::time::Duration;
 pub struct Options<'a> {
     /// The `neuronx-cc` that is run, its version known.
     pub compiler: &'a Compiler,
-    /// Where NEFFs are kept and compilers work.
+    /// The store that keeps NEFFs, below which compilers work.
     pub store: &'a Store,
     /// The folder that gets `<module>.neff` and `<module>.log`.
     pub output: &'a Path,
-    /// How many compilers may run at once, at least one.
+    /// The number of compilers that may run at once, at least one.
     pub jobs: usize,
-    /// How long one may run before it is ended and its task fails; `None` for as long as it takes.
+    /// The time limit of one compile, after which it is ended and its task fails; `None` for no limit.
     pub timeout: Option<Duration>,
     /// Becomes true when everything is to stop: compilers are ended then, and nothing more is started.
     pub interrupt: &'a AtomicBool,

@@ -16,7 +16,7 @@ use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target, Variant};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NeuronTarget;
 
-/// The generation of a name. That of another target is not handed to this one.
+/// The generation of a name; a bug for a name of another target.
 fn named(name: &TargetName) -> Result<Generation> {
     Generation::named(name).ok_or_else(|| Diagnostic::bug(format!("`{name}` is no generation of Neuron")))
 }

@@ -26,7 +26,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// For a target whose compiler states this version.
+    /// A bench for a target whose compiler states this version.
     ///
     /// # Errors
     /// When the preset does not load, which is a bug.
@@ -87,7 +87,7 @@ impl Bench {
         Ok(module)
     }
 
-    /// Why the tables say that the target refuses a program, if they do.
+    /// Returns the rule by which the tables say that the target refuses a program, if they do.
     pub(crate) fn refusal(&self, program: &Program) -> Option<&'static str> {
         let graph = program.graph();
         let findings = legality::check(&graph, &Profile::new(self.target));

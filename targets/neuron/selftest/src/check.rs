@@ -193,7 +193,7 @@ impl Case {
         self.runs.first().map_or(1, Vec::len)
     }
 
-    /// With a probe of all inputs and outputs.
+    /// Adds a probe of all inputs and outputs.
     pub(crate) fn probing(mut self, label: impl Into<String>, facts: Vec<String>, within: Within) -> Self {
         let (inputs, outputs) = (0..self.program.names.0.len(), 0..self.program.names.1.len());
         self.probes.push(Probe { label: label.into(), facts, inputs, outputs, within });

@@ -5,7 +5,7 @@ use crate::report::Failure;
 use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
 
-/// Where one tensor differs, and how it may not.
+/// The first element of a tensor that is wrong, as found and as expected.
 struct Apart {
     at: usize,
     found: String,
@@ -35,7 +35,7 @@ pub(crate) fn mismatch(case: &Case, probe: &Probe, found: &[Vec<Vec<HostTensor>>
     least.map(|(_, failure)| failure)
 }
 
-/// Which run and rank, where there are several.
+/// The run and the rank in words, where there are several.
 fn place(case: &Case, run: usize, rank: usize) -> String {
     let runs = if case.runs.len() > 1 { format!("in run {}: ", run + 1) } else { String::new() };
     let ranks = case.expected.first().map_or(1, Vec::len);

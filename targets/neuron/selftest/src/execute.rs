@@ -66,7 +66,7 @@ impl Executor<'_> {
         results.into_iter().map(|result| result.unwrap_or_else(|| Err("it was not run".to_owned()))).collect()
     }
 
-    /// Runs cases in one process for each rank. What comes after one that fails has no result, and is for the next processes.
+    /// Runs cases in one process for each rank. Cases after one that fails have no result, and are left for the next processes.
     fn group(&mut self, cases: &[&Ordered<'_>]) -> Vec<Option<std::result::Result<Results, String>>> {
         let world = match self.runtime {
             Runtime::Nrt(_) => cases.first().map_or(1, |(case, _)| case.ranks()),
@@ -107,7 +107,7 @@ impl Executor<'_> {
         folder
     }
 
-    /// Runs a process to its end; how it ended, for whoever misses an answer of it.
+    /// Runs a process to its end. Returns how it ended, for a caller that misses an answer of it.
     fn spawn(
         &self,
         cases: &[&Ordered<'_>],
@@ -202,7 +202,7 @@ fn gather(case: &Case, folders: &[PathBuf], said: &[Result<String>]) -> std::res
     Ok((0..case.runs.len()).map(|_| (0..ranks).map(&mut rank).collect()).collect())
 }
 
-/// How a process ended that left no answer, with the last line that it wrote.
+/// Describes how a process ended that left no answer, with the last line that it wrote.
 fn ending(exit: Exit, limit: Duration, said: &Path) -> String {
     let text = process::end_of(said);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());

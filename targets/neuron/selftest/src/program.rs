@@ -18,7 +18,7 @@ pub struct Program {
     pub names: (Vec<String>, Vec<String>),
     /// For each output, the position of the input that it replaces.
     pub aliases: Vec<Option<usize>>,
-    /// For each input of the program, its position among the parameters that it was written with: what nothing reads is dropped.
+    /// For each input of the program, its position among the parameters that it was written with; unread parameters are dropped.
     pub kept: Vec<usize>,
 }
 
@@ -59,7 +59,7 @@ impl Program {
     }
 }
 
-/// Which input each result replaces.
+/// For each result, the position of the input that it replaces.
 fn aliases(module: &Module) -> Vec<Option<usize>> {
     let Some(entry) = module.entry() else { return Vec::new() };
     let of = |role: &ResultRole| match role {

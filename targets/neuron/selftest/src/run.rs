@@ -1,4 +1,4 @@
-//! From programs to a report.
+//! Runs prepared checks and writes the report.
 
 use crate::check::{Case, Needs, Probe};
 use crate::checks::CHECKS;
@@ -131,7 +131,7 @@ impl Run<'_> {
         report
     }
 
-    /// Why something that a check needs is not there.
+    /// Returns the reason why something that a check needs is not there.
     fn obstacle(&self, needs: Needs) -> Option<String> {
         if self.limits.interrupt.load(Ordering::Relaxed) {
             return Some("the self-test was stopped".to_owned());
@@ -164,7 +164,7 @@ impl Run<'_> {
         }
     }
 
-    /// The cases for which there are cores; the others are told to be left out.
+    /// The cases for which there are cores; the report lists the others as left out.
     fn fitting(&self, cases: &[Case], report: &mut CheckReport) -> Vec<Case> {
         let cores = self.ready.as_ref().map_or(0, |ready| ready.cores);
         let (fitting, beyond): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| case.ranks() <= cores.max(1));
@@ -200,7 +200,7 @@ impl Run<'_> {
         }
     }
 
-    /// The results of cases, or why there are none.
+    /// Compiles and runs cases. Returns their results, or why there are none.
     fn outcomes(&mut self, name: &str, cases: &[Case]) -> Vec<Result<Results, Trouble>> {
         let all: Vec<&Case> = cases.iter().collect();
         let neffs = self.neffs(name, &all);

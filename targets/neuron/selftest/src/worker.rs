@@ -101,7 +101,8 @@ fn run(executor: &dyn Executor, order: &Order, folder: &Path, ranks: usize) -> R
     blob::write(&job::results(folder, &order.name), results.iter())
 }
 
-/// Runs a program as often as is asked for. What it replaces is given away and carried on; what it does not is given anew.
+/// Runs a program as often as is asked for. Inputs that are replaced are donated and their results carried on; all others are passed
+/// again.
 fn repeat(
     executor: &dyn Executor,
     executable: &dyn Executable,

@@ -94,7 +94,7 @@ impl<'g> Loop<'g> {
         ends.then(|| (index, IntRange::new(start.min(last), start.max(last))))
     }
 
-    /// Which element of the state an instruction of the condition takes.
+    /// Returns the element of the state that an instruction of the condition takes.
     fn index(&self, at: usize) -> Option<usize> {
         let index = usize::try_from(self.graph.inst(at).tuple_index).ok()?;
         is_state(self.graph, at, index).then_some(index)

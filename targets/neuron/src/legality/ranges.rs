@@ -21,7 +21,7 @@ pub(super) use known::Known;
 pub(super) use literal::integers;
 pub(super) use transfer::{combiner, constant, reduced_elements, starts_beyond};
 
-/// How deep calls are followed for their operands.
+/// The depth to which calls are followed for their operands.
 const MAX_DEPTH: usize = 16;
 
 /// The ranges of all results.

@@ -139,7 +139,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Bytes of all files below a path and the time of the newest. What vanishes meanwhile does not count.
+/// Bytes of all files below a path and the time of the newest. Files that vanish meanwhile do not count.
 fn size(path: &Path) -> (u64, Option<SystemTime>) {
     let Ok(meta) = path.symlink_metadata() else { return (0, None) };
     if !meta.is_dir() {

@@ -277,7 +277,7 @@ impl Job<'_> {
     }
 }
 
-/// How a process ended badly.
+/// Describes how a process ended badly.
 fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("it ended with code {code}"),

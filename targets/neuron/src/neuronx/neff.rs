@@ -2,8 +2,7 @@
 
 /// The bytes before the archive in a NEFF.
 ///
-/// Source: AWS Neuron SDK, `neuron-packager`: a header of this size, then a tar archive. What the header holds is not
-/// public.
+/// Source: AWS Neuron SDK, `neuron-packager`: a header of this size, then a tar archive. The contents of the header are not public.
 const HEADER: usize = 1024;
 
 /// Returns the fault of a file that the compiler left as a NEFF, in words that follow "it".

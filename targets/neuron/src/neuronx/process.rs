@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a running program is looked at.
+/// The interval at which a running program is polled.
 const POLL: Duration = Duration::from_millis(20);
 /// How long a program that was asked to end may take before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -17,16 +17,16 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The most bytes that a program may print.
 pub const MOST_PRINTED: u64 = 1 << 28;
 
-/// How much stays of what a program printed that was ended for it.
+/// The bytes that are kept of the output of a program that was ended for printing too much.
 const KEPT: u64 = 1 << 20;
 
 /// The most bytes that are read of a text that a program wrote: its end.
 const READ: u64 = 1 << 26;
 
-/// When to stop waiting.
+/// Conditions to stop waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
-    /// How long it may run; `None` for as long as it takes.
+    /// The time that it may run; `None` for no limit.
     pub timeout: Option<Duration>,
     /// Becomes true when it is to end at once.
     pub interrupt: &'a AtomicBool,

@@ -31,7 +31,7 @@ pub(super) const FAILED: &str = "failed";
 const NEFF: &str = "model.neff";
 pub(super) const ENTRY: &str = "entry.json";
 const LOG: &str = "log";
-/// How often a lock that another process holds is tried again.
+/// The interval at which a lock that another process holds is tried again.
 const POLL: Duration = Duration::from_millis(50);
 
 /// A folder with NEFFs.
@@ -174,8 +174,8 @@ impl Store {
         self.root.join(FAILED).join(key)
     }
 
-    /// The NEFF under a key, size and checksum compared; a hit counts as use. What is there and is not what it says is an
-    /// error with the reason.
+    /// The NEFF under a key, with its size and checksum compared; a hit counts as use. An entry that does not match its description is
+    /// an error with the reason.
     pub(super) fn fetch(&self, key: &str, _lock: &KeyLock) -> std::result::Result<Option<Finished>, String> {
         let folder = self.entry(key);
         if !folder.exists() {

@@ -1,4 +1,4 @@
-//! How many compilers run at once.
+//! The number of compilers that run at once.
 
 use halite_support::Caller;
 use std::num::NonZeroU64;

@@ -23,12 +23,11 @@ pub(super) const WIDE_ACCUMULATION: &str = "--enable-mixed-precision-accumulatio
 /// Has it add up in the type of the operands.
 pub(super) const NARROW_ACCUMULATION: &str = "--disable-mixed-precision-accumulation";
 
-/// How many physical cores one logical core joins.
+/// The flag for the number of physical cores that one logical core joins.
 pub(super) const LOGICAL_CORES: &str = "--logical-nc-config";
 
-/// The flags of `neuronx-cc` for the modules of a recipe, each once and in the order of the table: those that the recipe
-/// says, else those that Halite pins. What the table does not know follows as written. For a target that is not Neuron's
-/// there are none.
+/// The flags of `neuronx-cc` for the modules of a recipe, each once and in the order of the table: those that the recipe states, else
+/// those that Halite pins. Flags that the table does not know follow as written. For a target that is not Neuron's there are none.
 pub fn flags(recipe: &Recipe) -> Vec<String> {
     let Some(generation) = Generation::of(recipe) else { return Vec::new() };
     let table = Neuron::of(recipe);

@@ -17,8 +17,8 @@ pub(crate) struct Given<'a> {
     pub(super) flag: Option<&'static CompilerFlag>,
 }
 
-/// Reads the entries of a recipe's flags. What does not start with a dash is the value of a flag that takes one, or of one
-/// that is not known; else it stands alone. A flag that takes several has all that follow it.
+/// Reads the entries of a recipe's flags. A word without a dash at its start is the value of the flag before it, if that takes one or
+/// is not known; else it stands alone. A flag that takes several values has all words that follow it.
 pub(crate) fn read(entries: &[String]) -> Vec<Given<'_>> {
     let mut read = Vec::new();
     let mut entry = 0;
@@ -57,7 +57,7 @@ impl Given<'_> {
         !self.name.starts_with('-')
     }
 
-    /// How many of the entries behind it can be its values.
+    /// The number of following entries that can be its values.
     fn takes_of_the_next(&self) -> usize {
         match self.flag {
             _ if self.is_stray() || self.value.is_some() => 0,

@@ -1,4 +1,4 @@
-//! How the programs of a recipe are started on Neuron.
+//! The launch of the programs of a recipe on Neuron.
 
 use super::environment::unknown_names;
 use super::jax::{CC_FLAGS, cc_flags};
@@ -11,7 +11,7 @@ use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use serde::Serialize;
 
-/// How the modules of a recipe are started; `None` for a target that is not Neuron's.
+/// The launch of the modules of a recipe; `None` for a target that is not Neuron's.
 pub fn launch(recipe: &Recipe) -> Option<Launch> {
     Generation::of(recipe).map(|_| {
         let forbidden = forbidden().map(|variable| variable.name.clone()).collect();

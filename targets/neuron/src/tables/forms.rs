@@ -4,16 +4,16 @@ use crate::Generation;
 use halite_target::Provenance;
 use serde::{Deserialize, Serialize};
 
-/// How a target wants what HLO can say in several ways.
+/// The forms that a target wants for HLO that can be written in several ways.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Forms {
-    /// The targets of which this is said.
+    /// The targets that this applies to.
     pub targets: Vec<Generation>,
     /// Whether reads at positions are products with one-hot matrices, and not `gather`.
     pub one_hot_reads: bool,
     /// Whether sums at positions are products with one-hot matrices, and not `scatter`.
     pub one_hot_sums: bool,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }

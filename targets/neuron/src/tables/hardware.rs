@@ -40,7 +40,7 @@ pub struct Hardware {
     pub peaks: Vec<Peak>,
     /// Sizes of groups that collectives take.
     pub groups: CoreGroups,
-    /// Where these figures are known from.
+    /// The source of these figures.
     pub provenance: Provenance,
 }
 
@@ -72,7 +72,7 @@ pub struct CoreGroups {
     /// Sizes that are taken of ranks at a distance alone, with that distance.
     #[serde(default)]
     pub strided: Vec<StridedGroup>,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }
 
@@ -82,9 +82,9 @@ pub struct CoreGroups {
 pub struct StridedGroup {
     /// The number of ranks.
     pub size: u32,
-    /// From one to the next.
+    /// The distance from one rank to the next.
     pub stride: u32,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }
 
@@ -99,7 +99,7 @@ pub struct ElementType {
     /// The versions of the compiler that this applies to.
     #[serde(default)]
     pub compiler: VersionRange,
-    /// How they take it.
+    /// Whether and how they take it.
     pub taken: ElementUse,
     /// The consequence where it is not taken, or a caveat; a sentence without a capital.
     #[serde(default)]
@@ -111,7 +111,7 @@ pub struct ElementType {
     pub provenance: Provenance,
 }
 
-/// How a target takes an element type.
+/// The support of a target for an element type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ElementUse {
@@ -141,6 +141,6 @@ pub struct Limits {
     pub group_lists: usize,
     /// Bytes of device memory that a loaded model takes on each core beside its buffers.
     pub model_overhead: u64,
-    /// Where these are known from.
+    /// The source of these figures.
     pub provenance: Provenance,
 }

@@ -44,11 +44,11 @@ pub struct TakenOpcodes {
     pub opcodes: Vec<String>,
     /// The targets that take them.
     pub targets: Vec<Generation>,
-    /// Where that is known from.
+    /// The source of this.
     pub provenance: Provenance,
 }
 
-/// How bad it is to break a rule.
+/// The level of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {

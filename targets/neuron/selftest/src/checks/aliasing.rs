@@ -18,7 +18,7 @@ func @main(%g: f32[8] {batch}, %w: f32[8] {weight, init = ones, decay = 0.0}, %m
 }
 ";
 
-/// As many updates, each of which continues from what the last one left in memory.
+/// The number of updates, each of which continues from the memory that the last one left.
 const UPDATES: usize = 3;
 
 pub(super) struct Aliasing;

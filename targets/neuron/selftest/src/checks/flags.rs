@@ -81,7 +81,7 @@ fn is_asked(flag: &CompilerFlag) -> bool {
     flag.given_by == FlagGiver::Recipe && flag.name != "--target"
 }
 
-/// As Halite gives it by itself, else with the first of its values; any number for one that takes anything.
+/// The flag as Halite gives it by itself, else with the first of its values; any number for one that takes anything.
 fn written(flag: &CompilerFlag, together: &[String]) -> String {
     let own = together.iter().find(|given| given.split('=').next() == Some(&*flag.name));
     match (own, flag.values.first().map(String::as_str)) {

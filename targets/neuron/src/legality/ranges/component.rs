@@ -5,7 +5,7 @@ use halite_hlo::graph::Graph;
 use halite_hlo::proto::ShapeProto;
 use halite_tensor::IntRange;
 
-/// How many instructions are looked at for one entry.
+/// The most instructions that are visited for one entry.
 const MAX_VISITS: usize = 64;
 
 /// The range of each of the first `count` places along dimension `dim` of an array.

@@ -154,7 +154,7 @@ pub(in crate::legality) fn starts_beyond(graph: &Graph, at: usize, x: IntRange, 
     loses && reduced_elements(graph, at).is_some_and(|count| count > 0)
 }
 
-/// How many elements each result of a reduction is made of.
+/// The number of elements that each result of a reduction is made of.
 pub(in crate::legality) fn reduced_elements(graph: &Graph, at: usize) -> Option<i128> {
     let sizes = &graph.operand_shape(at, 0)?.dimensions;
     let dims = graph.inst(at).dimensions.iter().map(|dim| sizes.get(usize::try_from(*dim).ok()?).copied());
