@@ -1,4 +1,4 @@
-//! What a function that does nothing could return, by its written type.
+//! Values that a function with an empty body could return, by its written type.
 
 use syn::{GenericArgument, PathArguments, ReturnType, Type, TypePath};
 
