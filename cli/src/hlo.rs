@@ -59,8 +59,7 @@ pub(super) struct Check {
     ///
     /// A module of a bundle, or what JAX gives with `lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()`. With `--mesh`, the
     /// program of one rank: its shapes are those of shards, and its collectives are instructions. JAX has it as
-    /// `compiled.runtime_executable().hlo_modules()[0]`, and XLA dumps it, before anything is fused, with
-    /// `XLA_FLAGS="--xla_dump_to=DIR
+    /// `compiled.runtime_executable().hlo_modules()[0]`, and XLA dumps it, before anything is fused, with `XLA_FLAGS="--xla_dump_to=DIR
     /// --xla_dump_hlo_as_proto --xla_dump_hlo_pass_re=spmd-partitioning"`.
     #[arg(required_unless_present = "rules")]
     file: Option<PathBuf>,

@@ -13,7 +13,7 @@ use halite_tensor::{Mesh, Sharding};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The most different findings that are shown.
+/// The largest number of different findings that are shown.
 const SHOWN: usize = 12;
 
 /// A mesh, and the shardings that a file states beside the HLO.

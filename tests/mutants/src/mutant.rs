@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::path::Path;
 
-/// The result of every function here.
+/// The result of a function here, with an error of any type.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// One change of one place. File, kind, both texts, the text of the line and a count find the place in another version of the

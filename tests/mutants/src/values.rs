@@ -1,4 +1,4 @@
-//! Values that a function with an empty body could return, by its written type.
+//! Expressions that could replace the body of a function, by its written type.
 
 use syn::{GenericArgument, PathArguments, ReturnType, Type, TypePath};
 

@@ -50,7 +50,7 @@ fn command_line(flags: Vec<String>) -> String {
     neuronx::arguments(ModuleRole::TRAIN_STEP.name(), &flags).join(" ")
 }
 
-/// Describes what replaces one variable of the script.
+/// Describes whether one variable of the script is kept or replaced, and by what.
 fn answer(name: &str, value: &str, ours: &Surroundings) -> Result<String, String> {
     let variable = Tables::builtin().variable(name).ok_or_else(|| format!("no table knows `{name}`"))?;
     if name == "NEURON_CC_FLAGS" {

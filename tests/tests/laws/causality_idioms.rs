@@ -89,7 +89,7 @@ const IDIOMS: [Idiom; 16] = [
     },
 ];
 
-/// Expressions of labels, besides the next tokens.
+/// Expressions of labels: the next tokens, all or without some that are ignored.
 const LABELS: [&str; 3] =
     ["tokens[:, 1:]", "where(ids == 3, -100, tokens[:, 1:])", "where(tokens[:, 1:] == 4, -100, tokens[:, 1:])"];
 
