@@ -43,11 +43,11 @@ pub(super) struct TrainBar {
     /// Steps between lines; `None` shows none.
     every: Option<u64>,
     steps: u64,
-    /// What the last updates took.
+    /// Time records of the last updates, at most [`RECENT`].
     recent: VecDeque<TimeRecord>,
     /// Updates that this process made.
     heard: usize,
-    /// What the last evaluation came to.
+    /// The held-out loss of the last evaluation, as text for the line; empty before the first.
     held_out: String,
 }
 
@@ -72,7 +72,7 @@ impl TrainBar {
         self.bar.finish_and_clear();
     }
 
-    /// What was seen in a second of the last updates and, at the end of a run, over how many.
+    /// The amount of data seen per second over the last updates and, at the end of a run, the number of these updates.
     pub(super) fn rate(&self) -> Option<(Amount, usize)> {
         let seconds: f64 = self.recent.iter().map(|record| record.data + record.compute).sum();
         let seen: u64 = self.recent.iter().map(|record| record.seen.number()).sum();
@@ -145,9 +145,9 @@ pub(super) struct NumericsBar {
     runs: u64,
     recipe: String,
     seed: u64,
-    /// What the last evaluation came to.
+    /// The record of the last evaluation.
     held_out: Option<EvalRecord>,
-    /// The end of what was last heard of; what is heard of next began then.
+    /// The end of the last reported event; the next one began then.
     since: Instant,
     /// Seconds and updates of each recipe, evaluations and comparisons not counted.
     spent: IndexMap<String, (f64, u64)>,

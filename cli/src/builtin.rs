@@ -11,7 +11,7 @@ use serde_json::json;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  halite list\n  halite list models\n  halite show llama")]
 pub(super) struct List {
-    /// What to list [default: all].
+    /// Kind to list [default: all].
     #[arg(value_enum, value_name = "KIND")]
     kind: Option<Kind>,
 }
@@ -23,7 +23,7 @@ enum Kind {
     Presets,
     /// Models that recipes name.
     Models,
-    /// What can be compiled for.
+    /// Targets that recipes are compiled for.
     Targets,
     /// Functions that models use.
     Libraries,

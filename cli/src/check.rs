@@ -35,7 +35,7 @@ Examples:
   halite check recipe.toml --deny
   halite check tiny --set precision=bf16 --json")]
 pub(super) struct Check {
-    /// What to check: a preset, a built-in model, a recipe or a model file.
+    /// Preset, built-in model, recipe or model file to check.
     input: String,
     /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]

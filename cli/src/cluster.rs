@@ -27,12 +27,12 @@ Examples:
   halite cluster eks build/hlat-7b -o eks -- --text book.txt --steps 1000
   halite cluster parallelcluster build/hlat-7b --nodes 2")]
 pub(super) struct Cluster {
-    /// What starts the processes.
+    /// Launcher of the processes.
     #[arg(value_enum, value_name = "KIND")]
     kind: Kind,
     /// The folder of the bundle.
     bundle: String,
-    /// How many nodes take part [default: as few as have the cores].
+    /// Number of nodes [default: as few as have the cores].
     #[arg(long, value_name = "COUNT")]
     nodes: Option<u32>,
     /// The folder for the files.
@@ -43,7 +43,7 @@ pub(super) struct Cluster {
     options: Vec<String>,
 }
 
-/// What starts the processes.
+/// A launcher of processes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Kind {
     /// Slurm: `slurm.sh`, which `sbatch` takes.

@@ -61,7 +61,7 @@ fn write(compared: &Comparison, folder: &Path) -> Result<PathBuf> {
     Ok(page)
 }
 
-/// What a run came to, for programs.
+/// The name, last update and losses of a run, as JSON.
 fn came_to(run: &Compared) -> serde_json::Value {
     let last = run.history.steps.last();
     json!({

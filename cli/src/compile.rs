@@ -37,7 +37,7 @@ Examples:
   halite compile Llama-3.1-8B/config.json --set batch=1 --set seq=4096
   halite compile hlat-7b --explain")]
 pub(super) struct Compile {
-    /// What to compile: a preset, a built-in model, a recipe or a model file.
+    /// Preset, built-in model, recipe or model file to compile.
     input: String,
     /// The bundle's folder [default: build/NAME].
     #[arg(short, long, value_name = "DIR")]
@@ -134,7 +134,7 @@ impl Compile {
     }
 }
 
-/// What the verdict of the target rests on where no document says it.
+/// Names the opcodes that the target is presumed to take although no document lists them; empty where there are none.
 fn describe_presumed(compiled: &Compiled) -> String {
     let opcodes: Vec<&str> = compiled.presumed.iter().map(String::as_str).collect();
     if opcodes.is_empty() {
@@ -143,17 +143,17 @@ fn describe_presumed(compiled: &Compiled) -> String {
     format!("presumed to be taken, no document lists them: {}\n", opcodes.join(", "))
 }
 
-/// How often the target may not take something.
+/// The number of warnings that the target may not take something.
 fn doubts(warnings: &Diagnostics) -> usize {
     warnings.iter().filter(|warning| warning.code().id == codes::DOUBTFUL.id).count()
 }
 
-/// That rules of the target are in doubt, which warnings above say more of.
+/// Says that rules of the target are in doubt; the warnings above have the details.
 fn describe_doubts(count: usize) -> String {
     if count == 0 { String::new() } else { format!("legal, but in doubt: {}, see above\n", counted(count, "finding")) }
 }
 
-/// That something is not proven, which warnings above say more of.
+/// Says that something is not proven; the warnings above have the details.
 fn describe_unproven(count: usize) -> String {
     if count == 0 { String::new() } else { format!("not proven: {}, see above\n", counted(count, "claim")) }
 }

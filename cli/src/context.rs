@@ -1,4 +1,4 @@
-//! What commands share.
+//! The session, the global options and the output, which all commands share.
 
 use crate::plugin_options::PluginOption;
 use crate::{diagnostics, layout, plugin_options, terminal};
@@ -19,22 +19,22 @@ pub(super) struct Context {
     pub(super) json: bool,
     pub(super) quiet: bool,
     pub(super) plugin: Option<PathBuf>,
-    /// What it is told.
+    /// Options of the plugin.
     pub(super) plugin_options: Vec<PluginOption>,
     /// The format for the plugin, where it is not to be that of its platform.
     pub(super) format: Option<ProgramFormat>,
-    /// Where several processes run together, the number of this one: the first one speaks for all, the others of errors alone.
+    /// The rank of this process where several run together. Rank 0 prints for all, the others print only errors.
     pub(super) rank: Option<u32>,
 }
 
-/// What a command has to say in the end.
+/// The output of a command.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     /// For people.
     pub(super) text: String,
     /// For programs.
     pub(super) json: serde_json::Value,
-    /// What deserves a look.
+    /// Warnings to show with it.
     pub(super) warnings: Diagnostics,
     /// Whether a check or comparison failed.
     pub(super) failed: bool,
@@ -56,7 +56,7 @@ impl Output {
         Self { verbatim: true, ..Self::new(text, json) }
     }
 
-    /// What standard output gets.
+    /// The text for standard output: one line of JSON, the text as it is, or the text fitted to the terminal.
     pub(super) fn shown(&self, json: bool) -> String {
         let columns = terminal::out_columns();
         match (json, self.verbatim, columns) {
@@ -72,7 +72,7 @@ impl Output {
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) bundle: Bundle,
-    /// What compiling it warned of; nothing for one that was there.
+    /// Warnings of its compilation; none where the bundle already existed.
     pub(super) warnings: Diagnostics,
     /// The text of its model, where it was compiled from one that is not built in.
     pub(super) model: Option<String>,
@@ -82,7 +82,7 @@ pub(super) struct Ready {
     pub(super) state: Option<PathBuf>,
     /// The folder of the checkpoint of Transformers that was named, which holds weights.
     pub(super) weights: Option<PathBuf>,
-    /// What the bundle was compiled from; nothing for one that was there.
+    /// The source that the bundle was compiled from; `None` where the bundle already existed.
     pub(super) source: Option<Source>,
 }
 
@@ -216,7 +216,7 @@ impl Context {
     }
 }
 
-/// What a folder is called, however it is named.
+/// The last part of the canonical path of a folder.
 fn folder_name(folder: &Path) -> Option<String> {
     Some(folder.canonicalize().ok()?.file_name()?.to_str()?.to_owned())
 }

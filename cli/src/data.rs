@@ -48,7 +48,7 @@ struct Input {
     set: Vec<String>,
 }
 
-/// What a recipe trains on and holds out.
+/// The training and held-out data of a recipe, opened.
 struct Opened {
     data: RecipeData,
     /// Tokens of a row.
@@ -88,7 +88,7 @@ impl Opened {
     }
 }
 
-/// What a source is called: what it is for, and its name if it has one.
+/// Names a source in a table: its purpose, and its own name if it has one.
 fn place(purpose: &str, counted: &Counted) -> String {
     format!("{purpose} {}", counted.source).trim_end().to_owned()
 }
@@ -112,7 +112,7 @@ fn number_skipped(counted: &Counted) -> u64 {
     counted.skipped.iter().map(|skipped| skipped.count).sum()
 }
 
-/// What was counted, for programs.
+/// The counts of a source, as JSON.
 fn figures(purpose: &str, counted: &Counted) -> Value {
     let Counted { source, files, documents, tokens, skipped } = counted;
     let skipped: Vec<Value> = skipped

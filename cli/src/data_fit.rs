@@ -6,8 +6,8 @@ use halite_bundle::Bundle;
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_train::{RecipeData, check_data, check_tokenizer};
 
-/// What is found where the data of a recipe are opened as training would open them: an error where the model cannot be trained on
-/// them, a warning where they are not there.
+/// Opens the data of a recipe as training would. Gives an error where the model cannot be trained on them, a warning where they do not
+/// exist.
 pub(super) fn check(context: &Context, source: &Source, bundle: &Bundle) -> Diagnostics {
     let Some(table) = &bundle.manifest.recipe.data else { return Diagnostics::new() };
     // What is missing does not hide that the model knows too few ids.
@@ -29,7 +29,7 @@ pub(super) fn tokenizer(context: &Context, source: &Source, bundle: &Bundle) -> 
     }
 }
 
-/// What is wrong with data, at the place in the recipe that says it and, where the model knows too few ids, that in the model.
+/// Places an error of data at the key of the recipe that states them and, where the model knows too few ids, at the size in the model.
 pub(super) fn located(context: &Context, source: &Source, error: Diagnostic) -> Diagnostic {
     let stated = error.recipe_key().and_then(|key| source.places.nearest(key));
     let error = error.or_at(stated, "stated here");

@@ -1,4 +1,4 @@
-//! What holds where a model comes without a recipe.
+//! Defaults of a model that comes without a recipe.
 
 use halite::source::Source;
 use halite_recipe::Recipe;

@@ -1,4 +1,4 @@
-//! What makes a command fail that has done what it was asked for: `--deny`, or `--deny unproven`.
+//! `--deny` and `--deny unproven`, which make a command fail because of its warnings.
 
 use crate::context::Output;
 use crate::table::counted;
@@ -7,12 +7,12 @@ use halite_support::{Diagnostic, Diagnostics, Severity};
 use serde_json::json;
 use std::ffi::OsString;
 
-/// Which warnings are not taken.
+/// The warnings that `--deny` turns into a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Deny {
     /// All of them.
     Warnings,
-    /// That something is not proven, of causality or of what ranks hold.
+    /// Claims of causality or of what ranks hold that are not proven.
     Unproven,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn denied(deny: Option<Deny>, warnings: &Diagnostics) -> Option<Outpu
     (count > 0).then(output)
 }
 
-/// How many warnings say that something is not proven.
+/// The number of warnings that say that something is not proven.
 pub(super) fn unproven(warnings: &Diagnostics) -> usize {
     Deny::Unproven.count(warnings)
 }

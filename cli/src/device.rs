@@ -1,4 +1,4 @@
-//! What a command runs modules on: CPU XLA, or a core of Neuron.
+//! The device that a command runs modules on: CPU XLA, or a core of Neuron.
 
 use crate::context::{Context, Result};
 use crate::launched::{self, Launched};
@@ -15,10 +15,10 @@ use std::time::Duration;
 /// The variable by which the library knows how long a call may take, in seconds.
 const EXEC_TIMEOUT: &str = "NEURON_RT_EXEC_TIMEOUT";
 
-/// How much longer than the library this waits for a call.
+/// The time that this process waits for a call beyond the limit of the library.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// What runs modules.
+/// A kind of executor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Kind {
     /// The PJRT plugin, which compiles HLO.
@@ -44,7 +44,7 @@ pub(super) struct Device {
     load_timeout: Option<Duration>,
 }
 
-/// What runs a bundle, and with which other processes.
+/// The executor of a bundle, and the other processes of the run.
 pub(super) struct Running {
     pub(super) executor: Arc<dyn Executor>,
     pub(super) peers: Option<Peers>,
@@ -56,7 +56,7 @@ impl Device {
         matches!(self.executor, Kind::Nrt)
     }
 
-    /// What is said while it gets ready.
+    /// The message that is shown while the executor gets ready.
     pub(super) fn preparation(&self) -> &'static str {
         match self.executor {
             Kind::Pjrt => "compiling with XLA",
@@ -64,7 +64,7 @@ impl Device {
         }
     }
 
-    /// Which process of the run this is: the first one, where not `--executor nrt` is given.
+    /// The rank and world of this process where libnrt runs an existing bundle; `None` where one process runs all ranks.
     ///
     /// # Errors
     /// When the environment does not say what the bundle needs.
@@ -82,8 +82,8 @@ impl Device {
         }
     }
 
-    /// What runs a bundle that was read from `input`, to which its NEFFs are added where it runs these, as the process that was
-    /// launched.
+    /// Starts the executor of a bundle that was read from `input`, as the process that was launched. For libnrt it adds the NEFFs to
+    /// the bundle.
     pub(super) fn start(
         &self,
         context: &Context,
@@ -142,7 +142,7 @@ impl Device {
     }
 }
 
-/// What of the environment is not as the manifest has it: how numbers are rounded, among others, is told by variables alone.
+/// The differences of the environment from the variables of the manifest, which alone set, among others, how numbers are rounded.
 fn check_environment(manifest: &Manifest, bundle: &str) -> Diagnostics {
     let found = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     let differs = |(name, value): (&String, &String)| {

@@ -4,7 +4,7 @@ use crate::table::counted;
 use halite_report::Style;
 use halite_support::{Diagnostic, Severity, SourceMap};
 
-/// How many are shown in full.
+/// The most diagnostics that are shown in full.
 const SHOWN: usize = 20;
 
 /// Reports for people: the most serious ones in their order, and how many more there are.

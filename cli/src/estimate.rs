@@ -1,4 +1,4 @@
-//! What modules need, for people.
+//! Estimates of the resources that modules need, as text.
 
 use crate::table::{bytes, facts, short, table};
 use halite_bundle::Manifest;
@@ -80,7 +80,7 @@ pub(super) fn describe(name: &str, estimate: &Estimate) -> String {
     format!("\n{name}: memory of one core\n{}\n{}", facts(&pairs), peak(estimate))
 }
 
-/// What is live at the peak, by kind.
+/// A table of the memory that is live at the peak, by kind.
 fn peak(estimate: &Estimate) -> String {
     let peak = &estimate.memory.peak;
     let share = |part: u64| format!("{:.1}%", part as f64 / peak.total().max(1) as f64 * 100.0);

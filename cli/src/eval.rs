@@ -23,7 +23,7 @@ Examples:
   halite eval build/tiny --weights model.safetensors --data a.txt b.txt
   halite eval recipe.toml --state runs/tiny")]
 pub(super) struct Eval {
-    /// What to measure: a run, a checkpoint, a bundle, a preset, a recipe or a model file.
+    /// Run, checkpoint, bundle, preset, recipe or model file to measure.
     input: String,
     #[command(flatten)]
     learned: Learned,

@@ -1,4 +1,4 @@
-//! What `--explain` shows: the decisions of passes, equal ones of different layers, modules and kernels as one.
+//! The output of `--explain`: the decisions of passes. Equal ones of different layers, modules and kernels are merged.
 
 use halite_ir::paths::family;
 use halite_passes::Remark;
@@ -6,7 +6,7 @@ use halite_support::Name;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::json;
 
-/// Where a decision was made, and how often.
+/// The places where a decision was made, and the number of times.
 #[derive(Default)]
 struct Made<'a> {
     modules: IndexSet<&'a str>,

@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 /// Generate text from a prompt.
 ///
-/// INPUT is a bundle with the role `forward`, or what `halite compile` takes. The text is written as it comes, the prompt first; equal inputs and seeds
-/// give equal texts. Each token is computed from the last `seq` tokens anew, without a cache of keys and values, and so takes as long
-/// as a whole sequence: this is to look at what was learned, not to serve a model.
+/// INPUT is a bundle with the role `forward`, or what `halite compile` takes. The text is written as it comes, the prompt first; equal
+/// inputs and seeds give equal texts. Each token is computed from the last `seq` tokens anew, without a cache of keys and values, and
+/// so takes as long as a whole sequence: this is to look at what was learned, not to serve a model.
 ///
 /// The prompt begins as documents do in training, with the token `data.bos` of the recipe unless it is there already, and a text ends
 /// before the token that ends documents (`--set data.eos=none` goes on behind it). Tokens that the tokenizer lacks are not drawn.
@@ -106,7 +106,7 @@ struct Teller<'a> {
     /// The tokens that came so far of each sample, and how many bytes of the only one were told.
     tokens: Vec<Vec<i32>>,
     told: usize,
-    /// What could not be decoded or written.
+    /// The first error of decoding or writing.
     failed: Result<()>,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// How many bytes at the end of a text may be the beginning of what ends it.
+/// The number of bytes at the end of a text that may begin a stop text.
 fn held_back(text: &str, stop: &[String]) -> usize {
     let begun = |stop: &String| {
         let lengths = stop.char_indices().map(|(at, _)| at).filter(|at| *at > 0 && text.ends_with(&stop[..*at]));

@@ -29,7 +29,8 @@ pub(super) struct Help {
 }
 
 impl Help {
-    /// What clap says of a command that the words name, or of the program where there are none.
+    /// Clap's help of the command that the words name, or of the program where there are no words; `None` where no command is named
+    /// so.
     pub(super) fn of_command(&self, session: &Session) -> Option<clap::Error> {
         let root = command(session);
         let mut known = Some(&root);

@@ -57,8 +57,8 @@ Examples:
 pub(super) struct Check {
     /// The `.pb` file: a serialized HloModuleProto, also as XLA dumps it.
     ///
-    /// A module of a bundle, or what JAX gives with `lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()`. With `--mesh`, the program
-    /// of one rank: its shapes are those of shards, and its collectives are instructions. JAX has it as
+    /// A module of a bundle, or what JAX gives with `lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()`. With `--mesh`, the
+    /// program of one rank: its shapes are those of shards, and its collectives are instructions. JAX has it as
     /// `compiled.runtime_executable().hlo_modules()[0]`, and XLA dumps it, before anything is fused, with `XLA_FLAGS="--xla_dump_to=DIR
     /// --xla_dump_hlo_as_proto --xla_dump_hlo_pass_re=spmd-partitioning"`.
     #[arg(required_unless_present = "rules")]
@@ -80,16 +80,16 @@ pub(super) struct Check {
     rules: bool,
     /// Check what ranks hold: the axes of the mesh, the major one first.
     ///
-    /// Ranks, which are devices in the order of the program, count along the last axis first. How parameters and results are sharded is read
-    /// from the file. What takes the place of a donated parameter lies as that, and of what nothing is said is the same on all ranks. An op
-    /// that is not followed, such as a loop, is trusted to give the same where it is given the same.
+    /// Ranks, which are devices in the order of the program, count along the last axis first. How parameters and results are sharded
+    /// is read from the file. What takes the place of a donated parameter lies as that, and of what nothing is said is the same on all
+    /// ranks. An op that is not followed, such as a loop, is trusted to give the same where it is given the same.
     #[arg(long, value_name = "AXIS=SIZE,..")]
     mesh: Option<String>,
     /// A file that says how parameters and results are sharded, in place of what FILE says.
     ///
     /// Parameters go by name or number, results by number; each dimension has an axis, a list of axes, the major one first, or `null`:
-    /// `{"parameters": {"x": ["data", null], "1": [null, "tensor"]}, "results": {"0": [["data", "tensor"], null]}}`. A parameter by which ranks
-    /// are told their numbers is `"rank"`.
+    /// `{"parameters": {"x": ["data", null], "1": [null, "tensor"]}, "results": {"0": [["data", "tensor"], null]}}`. A parameter by
+    /// which ranks are told their numbers is `"rank"`.
     #[arg(long, value_name = "JSON", requires = "mesh")]
     shardings: Option<PathBuf>,
     /// Exit with 1 when there is a warning, or with `--deny unproven` when it is not proven what ranks hold.
@@ -115,7 +115,7 @@ impl Check {
         Ok(Output { failed, ..output })
     }
 
-    /// What a target says of a module.
+    /// Checks a module against the rules of a target.
     fn held_to_rules(&self, graph: &Graph, profile: &Profile) -> Result<Output> {
         let mut report = report(graph, profile);
         let faults: Diagnostics = std::mem::take(&mut report.faults).into_iter().collect();
@@ -183,7 +183,7 @@ fn generation(target: &str) -> Result<Generation> {
     })?)
 }
 
-/// What a target and a mesh say, one after the other.
+/// Joins the outputs of the checks against a target and on a mesh.
 fn both(of_target: Option<Output>, of_mesh: Option<Output>) -> Output {
     let (mut both, mesh) = match (of_target, of_mesh) {
         (Some(target), Some(mesh)) => (target, mesh),

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 /// Show what is in a recipe, a bundle, an IR, an HLO or a safetensors file.
 ///
 /// It counts parameters, instructions, FLOPs and bytes by op and by scope, and estimates the memory that a core needs.
-/// Of a safetensors file it shows names, types and sizes. On one page unless `--all` is given, with how each group of parameters is updated where the recipe has groups. With `--json`
-/// everything is there.
+/// Of a safetensors file it shows names, types and sizes. On one page unless `--all` is given, with how each group of parameters is
+/// updated where the recipe has groups. With `--json` everything is there.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -247,7 +247,7 @@ struct Memory {
     target: TargetName,
     /// Flags of the compiler of the target.
     flags: Vec<String>,
-    /// What the parameters of each module hold.
+    /// The kind of memory of each parameter, by module.
     arguments: Vec<Vec<MemoryKind>>,
 }
 

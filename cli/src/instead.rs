@@ -1,4 +1,4 @@
-//! What to say of options and commands that there are not: words of other trainers, and of other commands.
+//! Hints for unknown options and commands: the words of other trainers, and of other commands.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};

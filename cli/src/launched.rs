@@ -1,4 +1,4 @@
-//! Which process this is of how many, as launchers say by variables: those that the script of `halite env --script` sets.
+//! Rank and world of this process, from the variables that launchers set: those of the script of `halite env --script`.
 
 use halite_bundle::{Manifest, sha256};
 use halite_support::{Diagnostic, Result, codes};
@@ -15,24 +15,25 @@ const WORLD_SIZE: &str = "WORLD_SIZE";
 /// Address and port of the first process, at which libraries of ranks find one another.
 const ROOT: &str = "NEURON_RT_ROOT_COMM_ID";
 
-/// By what processes of one launch know one another from those of others: what a user gives all of them, or what a launcher calls the launch.
+/// Variables that tell processes of one launch from those of others: an id that the user gives all of them, or the launcher's id of
+/// the launch.
 const LAUNCH: [&str; 3] = ["HALITE_LAUNCH", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
 
-/// Which process this is.
+/// The place of this process in its launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Launched {
-    /// From 0.
+    /// The rank, from 0.
     pub(super) rank: u32,
-    /// How many there are.
+    /// The number of processes.
     pub(super) world: u32,
     /// `HOST:PORT` where processes meet: the port after that of [`ROOT`], which is the library's.
     address: Option<String>,
-    /// What no process knows that is not of this launch, or has another bundle.
+    /// A digest of the launch and the manifest, which processes of another launch or with another bundle do not have.
     secret: String,
 }
 
 impl Launched {
-    /// What the environment says for a bundle; alone where it says nothing.
+    /// Reads the environment for a bundle; rank 0 of 1 where no variable is set.
     ///
     /// # Errors
     /// When the variables contradict one another or the bundle.
@@ -49,11 +50,11 @@ impl Launched {
         Self::of_processes(&variable, &what, bundle, misfit)
     }
 
-    /// What the environment says of processes that run something together, unless that has a message for so many; alone where it says
-    /// nothing.
+    /// Reads the environment for processes that run something together; rank 0 of 1 where no variable is set. `misfit` gives the error
+    /// message for a world of the wrong size.
     ///
     /// # Errors
-    /// When the variables contradict one another, or there is a message.
+    /// When the variables contradict one another, or `misfit` gives a message.
     pub(super) fn of_processes(
         variable: impl Fn(&str) -> Option<String>,
         what: &str,
@@ -92,7 +93,7 @@ impl Launched {
         Ok(Self { rank, world, address, secret })
     }
 
-    /// How this process meets the others; `None` where it is alone.
+    /// The options by which this process joins the others; `None` where it is alone.
     pub(super) fn peers(&self, patience: Duration) -> Option<PeerOptions> {
         let address = self.address.clone()?;
         let (rank, world, secret) = (self.rank as usize, self.world as usize, self.secret.clone());
@@ -105,7 +106,7 @@ pub(super) fn of_environment(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-/// What is said of processes that were started otherwise than the bundle needs.
+/// The error for processes that were started otherwise than the bundle needs.
 fn refuse(message: String, bundle: &str) -> Diagnostic {
     Diagnostic::error(codes::ENVIRONMENT, message).help(format!(
         "start the processes by `halite env {bundle} --script`, which sets what each needs; without a launcher, unset \
@@ -113,7 +114,7 @@ fn refuse(message: String, bundle: &str) -> Diagnostic {
     ))
 }
 
-/// How many processes were launched, as far as the environment says.
+/// The number of launched processes, where the environment says it.
 pub(super) fn world_size() -> Option<u32> {
     std::env::var(WORLD_SIZE).ok()?.parse().ok()
 }

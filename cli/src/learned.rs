@@ -1,4 +1,4 @@
-//! What a model has learned: the state of a run, or weights from elsewhere.
+//! The weights that a command uses: the state of a run, or weights from elsewhere.
 
 use crate::context::{Ready, Result};
 use clap::Args;
@@ -6,7 +6,7 @@ use halite_bundle::Bundle;
 use halite_train::WeightsAt;
 use std::path::PathBuf;
 
-/// The options that say where it is.
+/// The options that name the weights.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(super) struct Learned {
@@ -20,7 +20,8 @@ pub(super) struct Learned {
 }
 
 impl Learned {
-    /// A model that is ready, with where the weights are that it is used with. Where its recipe names no data, it has those of the run of that state.
+    /// The bundle of a model that is ready, and the place of its weights. Where its recipe names no data, it takes those of the run of
+    /// that state.
     ///
     /// # Errors
     /// When nobody says where the weights are, or the recipe of the run cannot be read.

@@ -98,7 +98,7 @@ Exit codes:
   130  `train` was stopped by SIGINT (143: SIGTERM or a signal to
        another rank, 129: SIGHUP); resume it";
 
-/// What every command takes.
+/// Options of every command.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Options of every command")]
 struct Global {

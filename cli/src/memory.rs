@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Limit {
     bytes: u64,
-    /// Who says so: the beginning of a sentence that ends with the bytes.
+    /// The beginning of a sentence about the limit, which the bytes end.
     who: &'static str,
 }
 
@@ -39,7 +39,7 @@ fn machine(text: &str) -> Option<Limit> {
     Some(Limit { bytes, who: "this machine has" })
 }
 
-/// What the control groups (version 2) of this process allow, the root's but for its own included.
+/// The smallest `memory.max` of the control group (version 2) of this process and of the groups around it.
 fn group() -> Option<Limit> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
@@ -50,7 +50,7 @@ fn group() -> Option<Limit> {
     Some(Limit { bytes, who: "its control group allows" })
 }
 
-/// What a run takes, in bytes, and the sizes that make it so.
+/// The memory that a run needs, in bytes, and the sizes that it depends on.
 struct Needs {
     /// The state, exactly.
     state: u64,
@@ -96,7 +96,7 @@ impl Needs {
         Ok((step > limit.bytes).then(|| Diagnostic::warning(codes::MACHINE_MEMORY, message).help(help)))
     }
 
-    /// What to make smaller: the data of a step where the rest fits, else the model.
+    /// Advises what to make smaller: the data of a step where the rest fits, else the model.
     fn smaller(&self, limit: u64) -> String {
         let rest = self.step.saturating_sub(self.activations);
         let Some(room) = limit.checked_sub(rest).filter(|room| *room > 0) else {
@@ -122,7 +122,7 @@ fn size(manifest: &Manifest, key: &str) -> Option<u64> {
     manifest.model.config.get(key)?.size().map(|size| size as u64)
 }
 
-/// What a module needs on one rank, as it is estimated.
+/// The estimated memory of a module on one rank.
 fn of_module(context: &Context, bundle: &Bundle, entry: &ModuleEntry) -> Result<MemoryEstimate> {
     let manifest = &bundle.manifest;
     let name = &manifest.recipe.target;

@@ -17,14 +17,14 @@ Examples:
   halite new recipe mine.toml
   halite train mine.hal --text book.txt --steps 300")]
 pub(super) struct New {
-    /// What to write.
+    /// Kind of file to write.
     #[arg(value_enum, value_name = "KIND")]
     kind: Kind,
     /// The file to write, which must not be there yet [default: model.hal or recipe.toml].
     file: Option<PathBuf>,
 }
 
-/// What can be written.
+/// A kind of file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Kind {
     /// A model in the model language.

@@ -22,7 +22,8 @@ use std::sync::Arc;
 ///
 /// All runs start from one state and see one order of data.
 /// A RECIPE is a precision (fp32, mixed, mixed-sr, bf16-sr, bf16, fp64) or a recipe file, whose precision and optimizer replace
-/// those of the model's recipe. Gradients are compared with those of the reference at the weights of each run. Writes numerics.svg and numerics.json. A run that diverges is a result.
+/// those of the model's recipe. Gradients are compared with those of the reference at the weights of each run. Writes numerics.svg and
+/// numerics.json. A run that diverges is a result.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +32,7 @@ Examples:
   halite numerics bf16 --model llama-7b --set layers=2 --set hidden=256 \\
     --against fp32 --text book.txt -o runs/bf16")]
 pub(super) struct Numerics {
-    /// What to compare: precisions (fp32, mixed, mixed-sr, bf16-sr, bf16, fp64) and recipe files.
+    /// Precisions (fp32, mixed, mixed-sr, bf16-sr, bf16, fp64) and recipe files to compare.
     #[arg(value_name = "RECIPE", required = true)]
     recipes: Vec<String>,
     /// The reference that all recipes are compared with.
@@ -115,7 +116,7 @@ impl Numerics {
     }
 }
 
-/// What the columns of the table hold.
+/// The legend of the table's columns.
 const LEGEND: &str = "  deviation  of the training loss from the reference, root mean square over the second half
   max |g|    largest gradient norm
   g error    of the gradients of a layer, relative to those of the reference at the same weights

@@ -5,7 +5,7 @@ use crate::table::{bytes, grouped, table};
 use halite::inspect::placement::{PlacedBuffers, Placement, Traffic};
 use serde_json::json;
 
-/// Where the state of a recipe lies, and what ranks send to one another.
+/// Shows the placement of the state of a recipe, and the collectives between ranks.
 pub(super) fn show(context: &mut Context, input: &str, set: &[String]) -> Result<Output> {
     let source = context.load(input, set)?;
     let placement = context.session.placement(&source)?;

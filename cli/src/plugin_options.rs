@@ -1,4 +1,4 @@
-//! What a PJRT plugin is told when it is opened.
+//! Options that a PJRT plugin gets when it is opened.
 
 use halite_runtime::{ClientOptions, OptionValue};
 use std::path::Path;

@@ -72,7 +72,7 @@ impl Run {
         Ok(Output::new(text, json!({"outputs": place, "tensors": types})))
     }
 
-    /// What runs the module in this process alone: where ranks are processes, none has whole tensors to write.
+    /// Starts the executor of the module in this process alone: with ranks in several processes, none has whole tensors to write.
     fn executor(&self, context: &Context, bundle: &mut Bundle) -> Result<Arc<dyn Executor>> {
         let folder = self.bundle.display().to_string();
         let launched = self.device.launched(&folder, &bundle.manifest)?;

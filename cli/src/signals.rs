@@ -6,7 +6,7 @@ use signal_hook::iterator::Signals as Incoming;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// What asks a process to end, by name.
+/// The signals that ask a process to end, by name.
 const SIGNALS: [(i32, &str); 3] = [(SIGHUP, "SIGHUP"), (SIGINT, "SIGINT"), (SIGTERM, "SIGTERM")];
 
 /// The exit code of a process that a signal ended is this and the number of the signal.
@@ -16,12 +16,12 @@ const ENDED_BY_SIGNAL: i32 = 128;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Caught {
     pub(super) name: &'static str,
-    /// How the process is to exit.
+    /// The exit code of the process.
     pub(super) code: u8,
 }
 
 impl Caught {
-    /// How a process exits that stops because another one was asked to, as by SIGTERM.
+    /// The exit code of a process that stops because another one was asked to stop: that of SIGTERM.
     pub(super) const ELSEWHERE: u8 = (ENDED_BY_SIGNAL + SIGTERM) as u8;
 
     fn of(number: i32) -> Option<Self> {

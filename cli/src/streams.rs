@@ -14,7 +14,7 @@ pub(super) fn describe(streams: &[ResidualStream]) -> String {
 const NONE: &str = "residual stream: not followed: that takes sums `x + f(x)` of a computed `x`, where `f` ends in a product with \
     a weight and not in a norm\n";
 
-/// What the columns mean.
+/// The legend of the table.
 const ABOUT: &str = "std is the standard deviation of the stream's values at the first step, as the initial weights make them; \
     added std is that of what a layer adds to the stream. It is well if std stays nearly the same over all layers.\n";
 

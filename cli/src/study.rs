@@ -1,5 +1,5 @@
-//! What precision does to training: runs of one model under several recipes, from one state, on one order of data, held
-//! against a reference.
+//! The effect of precision on training: runs of one model under several recipes, from one state, on one order of data, compared with a
+//! reference.
 //!
 //! The state of a seed is drawn in `f64` and rounded to the slots of each recipe. The gradient error of a run is measured
 //! at the weights of that run, so that it says what the arithmetic of one step does, apart from where training has gone.

@@ -40,7 +40,7 @@ fn through_pager(text: &str) -> bool {
         // A pager that is left early reads no further.
         let _ = input.write_all(text.as_bytes());
     }
-    /// What a shell says of a command that is not there.
+    /// The exit status of a shell for a command that does not exist.
     const NOT_FOUND: i32 = 127;
     child.wait().is_ok_and(|status| status.code() != Some(NOT_FOUND))
 }
@@ -88,7 +88,7 @@ pub(super) fn uses_color() -> bool {
     is_interactive() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// How diagnostics look there.
+/// The style of diagnostics on standard error.
 pub(super) fn style() -> Style {
     Style { color: uses_color(), width: err_columns() }
 }

@@ -57,7 +57,7 @@ Examples:
   halite train bytes.toml --text book.txt --weights model.safetensors
   halite train build/tiny --text book.txt --executor nrt")]
 pub(super) struct Train {
-    /// What to train: a preset, a recipe, a model file or a bundle, or the folder of a run to resume.
+    /// Preset, recipe, model file or bundle to train, or the folder of a run to resume.
     input: String,
     #[command(flatten)]
     texts: Texts,
@@ -238,7 +238,7 @@ impl Train {
         Err(Diagnostic::error(codes::USAGE, message).help(help).into())
     }
 
-    /// What is said here, over what the recipe says.
+    /// The options of training: those of the command line, else those of the recipe.
     fn options(&self, name: &str, recipe: &Recipe, output: &RunFiles) -> Result<TrainOptions> {
         let defaults = recipe.train;
         Ok(TrainOptions {
@@ -276,7 +276,7 @@ impl Train {
     }
 }
 
-/// What a bundle is trained on, and how it is called while it is got ready.
+/// The data that a bundle is trained on, and their description for the line that is shown while they are opened.
 ///
 /// # Errors
 /// When its recipe names no data, or some that its model cannot be trained on.
@@ -299,12 +299,12 @@ struct Watcher<'a> {
     /// The file that asks for a checkpoint.
     wish: PathBuf,
     completed: u64,
-    /// How often all training data were given.
+    /// The number of complete passes over all training data.
     epochs: u64,
 }
 
 impl Watcher<'_> {
-    /// What is shown of a run that ended so.
+    /// The output of a run that ended with this history or these errors.
     fn ended(
         &self,
         history: std::result::Result<History, Diagnostics>,

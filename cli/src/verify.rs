@@ -138,7 +138,7 @@ pub(super) fn explain_sizes(scaled: &[(String, i64, i64)]) -> String {
     list("scaled down", changed, "") + &list("kept", kept, " (the model takes no smaller ones)")
 }
 
-/// What was found of a result, and what decided.
+/// The verdict on a result, with the draws that decided it.
 fn verdict(row: &VerifyRow) -> String {
     let VerifyRow { draws, above, .. } = row;
     match row.outcome {
@@ -167,7 +167,7 @@ pub(super) fn refuse_to_judge(names: &[&str]) -> String {
     )
 }
 
-/// What is known of the optimization at fault.
+/// Names the optimization at fault: its number, pass, application and rule.
 pub(super) fn name_culprit(culprit: &Culprit) -> String {
     let Culprit { pass, number, application, rule, .. } = culprit;
     let rule = rule.as_ref().map_or_else(String::new, |rule| format!(", rule `{rule}`"));

@@ -361,7 +361,7 @@ model overflow {
 }
 ";
 
-/// What is not finite without optimizations either is no verdict on them.
+/// A result that is not finite without optimizations gives no verdict on them.
 #[test]
 fn verify_says_when_it_cannot_judge() {
     let folder = tempfile::tempdir().unwrap();

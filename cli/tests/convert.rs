@@ -45,7 +45,7 @@ fn files_convert_both_ways_byte_for_byte() {
     }
 }
 
-/// What a step gives is a state that the next one takes, and so does a run.
+/// The state that a step gives is one that the next step takes, and so is that of a run.
 #[test]
 fn modules_take_and_give_the_tensors_of_the_model() {
     let folder = tempfile::tempdir().unwrap();

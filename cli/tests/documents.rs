@@ -1,6 +1,6 @@
-//! What the documents show. Each command in a block runs as it is written and must print what stands under it; the few that
-//! cannot run here, and commands in running text, must name options that exist; figures in running text are counted anew; links lead
-//! to what is there.
+//! Checks of the documents. Each command in a block runs as it is written and must print the lines under it. The few commands that
+//! cannot run here, and those in running text, must name options that exist. Figures in running text are counted again. Links must
+//! lead to an existing place.
 
 mod figures;
 mod form;
@@ -13,7 +13,7 @@ use shown::{Folder, run};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// What runs before the commands of a page, where it goes on from something.
+/// Commands that run before those of a page, for pages that build on an earlier one.
 const PREPARED: [(&str, &str); 2] = [
     ("docs/neuron/launch.md", "halite compile hlat-7b --target trn1 -o build/hlat-7b"),
     ("docs/neuron/compile.md", "halite compile hlat-7b --target trn1 -o build/hlat-7b"),

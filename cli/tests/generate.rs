@@ -1,4 +1,4 @@
-//! What a model learned, through the binary, on CPU XLA. Needs the PJRT plugin: `halite plugin install`.
+//! Generation from a trained model, through the binary, on CPU XLA. Needs the PJRT plugin: `halite plugin install`.
 
 use crate::marks::tokenizer;
 use crate::program::{halite, written};
@@ -139,7 +139,7 @@ fn ids_that_the_tokenizer_lacks_are_not_drawn() {
     assert!(texts.into_iter().all(|text| !text.contains("<eos>")));
 }
 
-/// What ends a text is not part of it, also where it comes in pieces; what only begins like it is written.
+/// A stop text is not part of the output, even when it comes in pieces; text that only begins like one is written.
 #[test]
 fn a_text_ends_where_it_is_told_to() {
     let folder = learned();

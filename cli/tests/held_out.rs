@@ -1,4 +1,4 @@
-//! What is held out is measured once, whatever the batch. Needs the PJRT plugin: `halite plugin install`.
+//! Held-out data are measured once, whatever the batch. Needs the PJRT plugin: `halite plugin install`.
 
 use crate::program::{halite, written};
 use serde_json::Value;

@@ -5,7 +5,7 @@ use halite_neuron::settings::{Profile, Surroundings};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-/// What surrounds a preset for trn1.
+/// The flags and environment of a preset for trn1.
 fn surroundings(preset: &str, settings: &[&str]) -> Surroundings {
     let settings: Vec<String> = settings.iter().chain(&["target=trn1"]).map(|setting| (*setting).to_owned()).collect();
     let source = halite::Session::new().load(preset, &settings).unwrap();

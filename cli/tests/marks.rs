@@ -28,7 +28,7 @@ pub(crate) fn tokenizer(added: &[(&str, bool)]) -> String {
     )
 }
 
-/// What a text of two lines is packed into, and what is said of it.
+/// Packs a text of two lines: the token ids, `None` where it is refused, and standard error.
 fn packed(folder: &Path, recipe: &str) -> (Option<Vec<u16>>, String) {
     std::fs::write(folder.join("r.toml"), recipe).unwrap();
     std::fs::write(folder.join("text.txt"), "a b\nb\n").unwrap();

@@ -89,7 +89,7 @@ fn a_model_that_computes_something_else_is_refused_with_the_line() {
     assert!(!folder.join("exported").exists());
 }
 
-/// What is trained is another model: one error says so, before anything says that tensors do not fit.
+/// A changed model is refused with one error, before any error about tensors that do not fit.
 #[test]
 fn a_folder_with_a_run_of_another_model_is_refused_with_the_line_that_changed() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! What people see of runs and of memory, through the binary on CPU XLA.
+//! Pages and plots of runs and of memory, through the binary on CPU XLA.
 
 use crate::program::CORPUS;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What is handed to executors of different platforms.
+//! The HLO that executors of different platforms get.
 
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};

@@ -11,7 +11,7 @@ pub(crate) fn halite(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_halite")).args(arguments).current_dir(folder).output().expect("the binary runs")
 }
 
-/// What a command that must succeed writes on standard output.
+/// The standard output of a command that must succeed.
 pub(crate) fn written(folder: &Path, arguments: &[&str]) -> String {
     let output = halite(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! What a run is good for after training, and what a person is told in the first hour. Needs the PJRT plugin: `halite plugin install`.
+//! Uses of a run after training, and messages of the first hour. Needs the PJRT plugin: `halite plugin install`.
 
 use crate::program::{halite, written};
 use serde_json::Value;

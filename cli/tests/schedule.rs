@@ -2,7 +2,7 @@
 
 use crate::program::halite;
 
-/// What goes on behind the end of a schedule without a floor changes no weight: told before, and seen in the line of progress.
+/// Updates after the end of a schedule without a floor change no weight: a warning says so before, and the progress lines show it.
 #[test]
 fn updates_without_a_learning_rate_are_told_of() {
     let folder = tempfile::tempdir().unwrap();

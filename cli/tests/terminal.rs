@@ -1,4 +1,4 @@
-//! What commands show on terminals of several widths: no line is wider, and every word and number is one of those that a pipe
+//! The output of commands on terminals of several widths: no line is wider, and every word and number is one of those that a pipe
 //! gets, or a name with an ellipsis.
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -15,14 +15,14 @@ fn halite(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Which stream is looked at.
+/// The stream that is read.
 #[derive(Clone, Copy, PartialEq)]
 enum Stream {
     Out,
     Err,
 }
 
-/// What a command writes to a stream that is a terminal of so many columns; the other stream leads nowhere.
+/// The text that a command writes to a stream that is a terminal of so many columns; the other stream is discarded.
 fn on_terminal(mut command: Command, stream: Stream, columns: u16) -> String {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("this system has terminals");
     grantpt(&ours).expect("this system has terminals");

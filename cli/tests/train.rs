@@ -17,7 +17,7 @@ fn halite(folder: &Path, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What a command that must fail writes on standard error.
+/// The standard error of a command that must fail with exit code 2.
 fn fails(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_halite")).args(arguments).current_dir(folder).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");

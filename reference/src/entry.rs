@@ -1,6 +1,6 @@
 //! One entry.
 
-/// What an entry is about.
+/// The kind of thing that an entry describes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// A chapter on the language.
@@ -37,7 +37,7 @@ impl Kind {
         Kind::Diagnostic,
     ];
 
-    /// What one of them is called.
+    /// The word for one thing of this kind.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Language => "chapter",
@@ -84,7 +84,7 @@ impl Kind {
 }
 
 impl Kind {
-    /// What there is to know before the entries of its page are read.
+    /// The introduction of its page, before the entries.
     pub(crate) fn opening(self) -> &'static str {
         match self {
             Kind::Language => "",
@@ -117,17 +117,17 @@ impl Kind {
     }
 }
 
-/// What the reference says of one thing.
+/// The entry of the reference on one thing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Entry {
-    /// What the thing is.
+    /// The kind of the thing.
     pub kind: Kind,
     /// Its name, which no other entry of its kind has.
     pub name: String,
     /// One line.
     pub summary: String,
-    /// What there is to say, in Markdown: paragraphs, lists and fenced blocks.
+    /// The description, in Markdown: paragraphs, lists and fenced blocks.
     pub body: String,
     /// Other names that it is found by.
     pub aliases: Vec<String>,
@@ -149,12 +149,12 @@ impl Entry {
         self
     }
 
-    /// What others refer to it by: `op tanh`, `recipe key seq`.
+    /// The label by which other entries refer to it: `op tanh`, `recipe key seq`.
     pub fn label(&self) -> String {
         format!("{} {}", self.kind.word(), self.name)
     }
 
-    /// Where it stands on a page: its kind and name in letters, digits and dashes.
+    /// The anchor on its page: its kind and name in letters, digits and dashes.
     pub fn anchor(&self) -> String {
         let plain =
             |character: char| if character.is_ascii_alphanumeric() || character == '_' { character } else { '-' };

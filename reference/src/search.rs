@@ -1,14 +1,14 @@
-//! What is found by some words.
+//! Search of entries by words.
 
 use crate::entry::Entry;
 use crate::reference::Reference;
 use crate::words::{NOTES, WORDS};
 use halite_support::nearest::nearest;
 
-/// How well an entry fits, the best first.
+/// How an entry matches the words, the best match first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Fit {
-    /// What newcomers mean by the words, in their order.
+    /// [`WORDS`] has its label for these words, at this position.
     Meant(usize),
     /// Its name.
     Name,
@@ -20,16 +20,16 @@ enum Fit {
     PartOfName,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found<'r> {
-    /// What Halite has in the place of what newcomers call so, where that is something else.
+    /// A note on what Halite has instead, for some words of newcomers.
     pub note: Option<&'static str>,
     /// The entries that are called so, the best first.
     pub entries: Vec<&'r Entry>,
-    /// Where none is, those that speak of it, those first that do in their summary.
+    /// Where there are no entries, those that mention the words, those first that do in their summary.
     pub mentions: Vec<&'r Entry>,
-    /// Where none is, the name that is it but for some letters.
+    /// Where there are no entries, the nearest name, which differs in some letters.
     pub near: Option<&'r str>,
 }
 

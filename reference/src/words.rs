@@ -1,4 +1,4 @@
-//! What newcomers call things: a word, and what they mean by it, the most likely first.
+//! The words of newcomers, with the labels of the entries that they mean, the most likely first, and notes.
 
 /// Words with the labels of entries.
 pub const WORDS: &[(&str, &[&str])] = &[
@@ -207,7 +207,8 @@ pub const WORDS: &[(&str, &[&str])] = &[
     ("zero", &["recipe key parallel.zero"]),
 ];
 
-/// What is to be said to some words before what is named for them: that Halite has no such thing, or has it under another name, and the way out.
+/// Notes that come before the entries for some words: that Halite has no such thing, or has it under another name, and what to do
+/// instead.
 pub const NOTES: &[(&str, &str)] = &[
     ("adapter", "There are no built-in adapters: write them in the model, and freeze the weights below them."),
     (

@@ -5,7 +5,7 @@ use halite_tensor::HostTensor;
 use halite_test_kit::{InputKind, Tolerance, agree, seeded_inputs};
 use std::collections::BTreeMap;
 
-/// How far a sum may be from the model, in units of roundoff of its element type.
+/// The tolerance of a sum against the model, in units of roundoff of its element type.
 const ULPS: f64 = 16.0;
 
 /// Values by the names of parameters.
@@ -52,7 +52,7 @@ fn micro_batches(old: &Function, named: &Values) -> Vec<Vec<HostTensor>> {
     (0..count).map(part).collect()
 }
 
-/// What a result of the new entry is.
+/// The expected result of the new entry for a role.
 fn expected(
     old: &Function,
     parts: &[Vec<HostTensor>],

@@ -18,13 +18,13 @@ use halite_test_kit::numeric::Random;
 /// returns `logits [1, seq, vocab]`.
 #[derive(Clone, Debug)]
 pub struct ArithmeticModel {
-    /// What the analysis of causality judges.
+    /// The module that the analysis of causality judges.
     pub module: Module,
     /// Number of positions.
     pub seq: usize,
     /// Number of tokens.
     pub vocab: usize,
-    /// How it is made, in words.
+    /// The steps that made it, in words.
     pub story: Vec<String>,
     /// Whether its mask is made with `maximum`, `minimum`, `floor` or `%`.
     pub is_arithmetic: bool,
@@ -52,7 +52,7 @@ struct Draft<'b, 'm> {
     is_arithmetic: bool,
 }
 
-/// Where a model looks ahead, if it does.
+/// The place where a model looks ahead, if it does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,

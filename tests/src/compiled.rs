@@ -1,4 +1,4 @@
-//! What tests ask of compilers that must not refuse.
+//! Compilations in tests that must succeed, and their parts.
 
 use halite::compile::{CompileOptions, CompiledModule};
 use halite::{Bundle, Session};

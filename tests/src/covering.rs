@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-/// What one case shows: goals that a set must meet, and goals that it meets as far as it has room.
+/// The goals that one case shows: those that a set must meet, and those that it meets as far as it has room.
 #[derive(Clone, Debug)]
 pub struct Shows<G> {
-    /// What every set shows.
+    /// Goals that every set shows.
     pub must: Vec<G>,
-    /// What a set with room left shows more of.
+    /// Goals of which a set with room left shows more.
     pub may: Vec<G>,
 }
 
-/// The cases, by position, of a set that shows all that must be shown and then has up to `most` cases. Each is the one that shows most of what is
-/// still to be shown, the first among equals, so that the same cases give the same set.
+/// The cases, by position, of a set that shows all that must be shown and then has up to `most` cases. Each is the one that shows most
+/// of what is still to be shown, the first among equals, so that the same cases give the same set.
 pub fn covering<G: Ord>(cases: &[Shows<G>], most: usize) -> Vec<usize> {
     let must = numbered(cases.iter().map(|case| case.must.as_slice()));
     let may = numbered(cases.iter().map(|case| case.may.as_slice()));

@@ -1,4 +1,4 @@
-//! What the passes that make the step define, held to models of it that share no code with them.
+//! The definitions of the passes that make the step, compared with models that share no code with them.
 
 use crate::accumulation::check_accumulation;
 use crate::dropout::check_dropout;

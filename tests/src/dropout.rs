@@ -53,7 +53,7 @@ struct Model<'m> {
     registry: &'m Registry,
     seed: u64,
     draw: u32,
-    /// How many dropouts have run under each path.
+    /// The number of dropouts that ran under each path.
     drawn: BTreeMap<String, usize>,
 }
 

@@ -5,7 +5,7 @@ use halite_recipe::Recipe;
 use halite_tensor::HostTensor;
 use halite_test_kit::{InputKind, seeded_inputs};
 
-/// What the first element of a parameter is replaced by.
+/// Values that replace the first element of a parameter.
 const TRIED: [f64; 4] = [0.5, f64::INFINITY, f64::NAN, 1e30];
 
 /// Checks that `after` says whether the loss and the norm of the gradient are finite, where the recipe has updates skipped that are not:

@@ -29,7 +29,7 @@ pub fn joint_module(samples: &[Sample], registry: &Registry) -> Result<Module> {
     Ok(module)
 }
 
-/// How `found` is further from `expected` than `ulps` units of roundoff, norm-wise; with 0, in any bit but those of NaN.
+/// Describes how `found` is further from `expected` than `ulps` units of roundoff, norm-wise; with 0, in any bit but those of NaN.
 pub fn apart(found: &HostTensor, expected: &HostTensor, ulps: f64) -> Option<String> {
     if found.dtype() != expected.dtype() || found.shape() != expected.shape() {
         return Some(format!("is {found:?}, expected {expected:?}"));

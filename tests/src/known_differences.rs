@@ -1,4 +1,4 @@
-//! Where CPU XLA and the interpreter differ, and why. Each entry is needed: the sample test fails when one is not.
+//! Known differences of CPU XLA and the interpreter, and their reasons. Each entry is needed: the sample test fails when one is not.
 
 use halite_ir::Sample;
 use halite_tensor::DType;

@@ -3,7 +3,7 @@
 use crate::covering::{Shows, covering};
 use crate::meshes::{ALL_MODELS, Model, Ranks, settings, shapes};
 
-/// What of the forward is computed again.
+/// Values of the recipe key `recompute`.
 pub const RECOMPUTE: [&str; 3] = ["['none']", "['attention', 'activation']", "['block']"];
 
 /// Whether the long run is asked for: `HALITE_LAYOUTS=all`.
@@ -11,7 +11,7 @@ pub fn is_long() -> bool {
     std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all")
 }
 
-/// What runs the ranks.
+/// The executor of the ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Machine {
     /// The interpreter, on the legal module.
@@ -27,9 +27,9 @@ pub struct Case {
     pub model: usize,
     /// The layout, and how many micro-batches are accumulated.
     pub ranks: Ranks,
-    /// The position of what is computed again.
+    /// The position of its policy in [`RECOMPUTE`].
     pub recompute: usize,
-    /// What runs it.
+    /// The executor.
     pub machine: Machine,
 }
 
@@ -57,10 +57,10 @@ impl Case {
         all
     }
 
-    /// At most 48 cases in which any two values of `data`, `tensor`, `sequence`, `zero`, micro-batches, computing again and machine meet that can,
-    /// and each model meets each kind of parallelism, micro-batches, computing again and both machines. There are more pairs of a model and a
-    /// size than 48 cases hold (20 models, 4 sizes of `data`), let alone of a model and a layout: of these there are as many as there is room for,
-    /// among them each layout at least once. All of them meet in [`all`](Self::all).
+    /// At most 48 cases in which any two values of `data`, `tensor`, `sequence`, `zero`, micro-batches, computing again and machine
+    /// meet that can, and each model meets each kind of parallelism, micro-batches, computing again and both machines. There are more
+    /// pairs of a model and a size than 48 cases hold (20 models, 4 sizes of `data`), let alone of a model and a layout: of these
+    /// there are as many as there is room for, among them each layout at least once. All of them meet in [`all`](Self::all).
     pub fn covering() -> Vec<Self> {
         let all = Self::all();
         let shows: Vec<_> =
@@ -79,7 +79,7 @@ impl Case {
         [settings(self.ranks, precision), vec![recompute]].concat()
     }
 
-    /// What is chosen, but for the model.
+    /// All choices but the model.
     fn choices(&self) -> [Choice; 7] {
         let (data, tensor, sequence, zero, accumulate) = self.ranks;
         [

@@ -19,7 +19,7 @@ use halite_support::Result;
 use halite_tensor::DType;
 use std::fmt::Write;
 
-/// What a rule is tried on.
+/// A case that a rule is tried on.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// The name of the rule.

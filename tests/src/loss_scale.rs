@@ -5,7 +5,7 @@ use halite_recipe::{DynamicLossScale, LossScale, Recipe};
 use halite_tensor::{DType, HostTensor};
 use halite_test_kit::{InputKind, Tolerance, agree, seeded_inputs};
 
-/// What a dynamic scale is tried at: its value, what the updates since it was set lack of the interval, and what is fed for `pred`.
+/// Cases of a dynamic scale: its value, the updates that are missing to the interval since it was set, and the value fed for `pred`.
 const TRIED: [(f64, i128, bool); 7] = [
     (64.0, 2, true),
     (64.0, 1, true),
@@ -16,7 +16,7 @@ const TRIED: [(f64, i128, bool); 7] = [
     ((1 << 24) as f64, 1, true),
 ];
 
-/// How far a result may be from the model, in units of roundoff of its element type: products with powers of two are exact.
+/// The tolerance of a result against the model, in units of roundoff of its element type: products with powers of two are exact.
 const ULPS: f64 = 0.0;
 
 /// Checks what `pass` made of the entry of `before`.
@@ -87,7 +87,7 @@ impl State {
     }
 }
 
-/// What a result of the new entry is.
+/// The expected result of the new entry.
 fn expected(
     pass: &str,
     state: &State,

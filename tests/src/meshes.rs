@@ -26,9 +26,9 @@ pub const STEP: &str = "bind-recipe, (cse, simplify, fold-constant, dce)*, fold-
 /// The norm that gradients are clipped to: far below that of any model here.
 pub const CLIP: f64 = 0.001;
 
-/// Models: with as many key heads as heads, with fewer key heads than ranks, with a merged projection, with biases and tied weights, with a window,
-/// with dropout, with documents packed into rows, and encoders with padding and with packed documents. Each has as many heads as the most ranks
-/// along `tensor`.
+/// Models: with as many key heads as heads, with fewer key heads than ranks, with a merged projection, with biases and tied weights,
+/// with a window, with dropout, with documents packed into rows, and encoders with padding and with packed documents. Each has as many
+/// heads as the most ranks along `tensor`.
 pub const MODELS: [Model; 10] = [
     ("tiny", &["layers=2", "hidden=16", "heads=8", "kv_heads=8", "ffn=24", "vocab=32", "seq=8"]),
     ("tiny", &["layers=2", "hidden=16", "heads=8", "kv_heads=2", "ffn=24", "vocab=32", "seq=8"]),
@@ -111,8 +111,8 @@ pub const LAYOUTS: [Ranks; 9] = [
     (2, 4, true, 0, 1),
 ];
 
-/// Every layout of 2, 4 and 8 ranks: `sequence` off and on where there are ranks along `tensor`, `zero` where there are along `data`. Elsewhere
-/// these say nothing.
+/// Every layout of 2, 4 and 8 ranks: `sequence` off and on where there are ranks along `tensor`, `zero` where there are along `data`.
+/// Elsewhere these say nothing.
 pub fn shapes(accumulate: usize) -> Vec<Ranks> {
     let sizes = |ranks: usize| (0..=ranks.ilog2()).map(move |tensor| (ranks >> tensor, 1 << tensor));
     let mut all = Vec::new();
@@ -124,10 +124,10 @@ pub fn shapes(accumulate: usize) -> Vec<Ranks> {
     all
 }
 
-/// A model with its recipe, and what knows the passes.
+/// A model with its recipe, and the session that loaded it.
 #[derive(Debug)]
 pub struct Loaded {
-    /// What knows the passes.
+    /// The session, which has the passes.
     pub session: Session,
     /// The model and its recipe.
     pub source: Source,
@@ -170,7 +170,7 @@ impl Loaded {
     /// The same, where a pass may fail.
     ///
     /// # Errors
-    /// What it says.
+    /// An error of a pass.
     pub fn try_after(&self, mut module: Module, passes: &str) -> Result<Module> {
         let pipeline = self.session.passes.parse(passes)?;
         let cx = self.session.pass_cx(Some(&self.source.recipe), None)?;
@@ -178,7 +178,7 @@ impl Loaded {
         Ok(module)
     }
 
-    /// What one device makes of inputs.
+    /// Evaluates a module on one device, on whole inputs.
     ///
     /// # Errors
     /// When an instruction cannot be evaluated.
@@ -186,7 +186,7 @@ impl Loaded {
         Interpreter::of(module, &self.session.registry).run(entry(module), inputs.to_vec())
     }
 
-    /// What all ranks make of whole inputs, by the interpreter.
+    /// Evaluates a module on all ranks, from whole inputs to whole results, by the interpreter.
     ///
     /// # Errors
     /// When an instruction cannot be evaluated, or ranks that should give the same do not.
@@ -210,10 +210,11 @@ impl Loaded {
     }
 }
 
-/// What ranks make of whole inputs, each of its part, with what runs them: from `inputs[rank][parameter]` to `results[rank][result]`.
+/// Runs ranks on whole inputs, each on its part, by `run` from `inputs[rank][parameter]` to `results[rank][result]`; returns whole
+/// results.
 ///
 /// # Errors
-/// What it says, or when ranks that should give the same do not.
+/// An error of `run`, or when ranks that should give the same do not.
 pub fn together(
     module: &Module,
     inputs: &[HostTensor],
@@ -224,7 +225,8 @@ pub fn together(
     layout.assemble(entry, &run(ranks.collect::<Result<Vec<_>>>()?)?)
 }
 
-/// The settings of a recipe for a layout and a precision, with a clip that bites, of 4 sequences in each micro-batch of all ranks, or one for each.
+/// The settings of a recipe for a layout and a precision, with a clip that bites, of 4 sequences in each micro-batch of all ranks, or
+/// one for each.
 pub fn settings((data, tensor, sequence, zero, accumulate): Ranks, precision: &str) -> Vec<String> {
     let degrees = [format!("parallel.data={data}"), format!("parallel.tensor={tensor}")];
     [stated(data, (sequence, zero, accumulate), precision), degrees.to_vec()].concat()
@@ -237,7 +239,7 @@ pub fn along(axes: &[MeshAxis], precision: &str) -> Vec<String> {
     stated(data, (true, 1, 2), precision).into_iter().chain(degrees).collect()
 }
 
-/// What they state beside the degrees of axes, so many ranks of which take different sequences.
+/// The settings beside the degrees of axes, where `data` ranks take different sequences.
 fn stated(data: usize, (sequence, zero, accumulate): (bool, usize, usize), precision: &str) -> Vec<String> {
     vec![
         format!("precision={precision}"),
@@ -289,7 +291,7 @@ pub fn entry(module: &Module) -> &Function {
     module.entry().expect("a step has an entry")
 }
 
-/// How a step of one rank lies.
+/// The layout of a step of one rank.
 ///
 /// # Panics
 /// When it is that of one device.

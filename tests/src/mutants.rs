@@ -18,13 +18,13 @@ use halite_test_kit::numeric::Random;
 /// `logits f32[batch, seq, vocab]`.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// What the analysis of causality judges.
+    /// The module that the analysis of causality judges.
     pub module: Module,
     /// Number of positions.
     pub seq: usize,
     /// Number of tokens.
     pub vocab: usize,
-    /// How it is made, in words.
+    /// The steps that made it, in words.
     pub story: Vec<String>,
 }
 
@@ -163,7 +163,7 @@ impl Draft<'_, '_> {
         self.linear(x, head)
     }
 
-    /// What mixes positions beside attention, and attention, either of which may be faulty.
+    /// A mixer of positions beside attention, and attention, either of which may be faulty; perhaps an MLP.
     fn layer(&mut self, x: Value, (mixes, attends): (bool, bool)) -> Result<Value> {
         let x = self.mix(x, mixes)?;
         let x = self.attend(x, attends)?;

@@ -5,7 +5,7 @@ use halite_hlo::proto::HloModuleProto;
 use prost::Message;
 use std::path::{Path, PathBuf};
 
-/// What XLA calls the last form of a module that is HLO.
+/// The ending of the file that XLA dumps for the last form of a module that is HLO.
 const LAST: &str = ".cpu_after_optimizations.hlo.pb";
 
 /// The file that XLA writes, of which a module is a field.

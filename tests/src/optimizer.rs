@@ -9,7 +9,7 @@ use halite_tensor::{DType, HostTensor, Packing, Part};
 use halite_test_kit::{InputKind, Tolerance, agree, seeded_inputs};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far an update may be from the model, norm-wise, in units of roundoff of its element type.
+/// The tolerance of an update against the model, norm-wise, in units of roundoff of its element type.
 const ULPS: f64 = 16.0;
 
 /// Completed updates for which the step is tried: the first update, one in the middle, one past the schedule.
@@ -20,11 +20,11 @@ const STEPS: [i128; 3] = [0, 7, 1000];
 struct Weight<'r> {
     /// As wide as it is kept, with its gradient and what its rule keeps.
     weight: RefWeight,
-    /// Where the tensors lie that it stores, if its rule looks at each as a whole.
+    /// The places of the tensors that it stores, if its rule looks at each as a whole.
     lies: Option<Lies>,
     /// Of the gradient of the mean, each element of the model once.
     squares: f64,
-    /// What multiplies the gradient.
+    /// The factor of the gradient.
     factor: f64,
     ema: Vec<f64>,
     decay: f64,
@@ -117,7 +117,7 @@ fn prepare(entry: &Function, inputs: &mut [HostTensor], step: i128) -> Result<()
     Ok(())
 }
 
-/// What a result is, by its name and whether its role says more than the name does.
+/// The key of a result: its name, or its role where that says more.
 fn key(result: &FuncResult) -> String {
     match &result.role {
         ResultRole::Gradient(of) => format!("gradient of {of}"),
@@ -244,7 +244,7 @@ fn clip(clip: Option<Clip>, divisor: f64, weights: &mut BTreeMap<String, Weight<
     }
 }
 
-/// Where the tensors of the model lie in one that stores several.
+/// The places of the tensors of the model in a tensor that stores several.
 #[derive(Clone, Debug)]
 struct Lies {
     /// The shapes of the tensors.

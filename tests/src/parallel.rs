@@ -4,8 +4,8 @@ use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What `of` gives for each case, in the order of the cases. As many are worked on at once as there are cores, so that no core is idle
-/// while a test with many cases is the last one that runs.
+/// Calls `of` for each case, and returns the results in the order of the cases. As many calls run at once as there are cores, so that
+/// no core is idle while a test with many cases is the last one that runs.
 ///
 /// # Panics
 /// When `of` does.

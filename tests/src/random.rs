@@ -22,7 +22,7 @@ use halite_support::{Diagnostic, Result};
 use halite_tensor::{DType, HostTensor, Init, Shape};
 use halite_test_kit::numeric::{Random, uniform};
 
-/// What modules to make.
+/// Options of the random modules.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomOptions {
     /// The element type of weights and loss.
@@ -61,7 +61,7 @@ fn generate(seed: u64, options: RandomOptions, registry: &Registry) -> Result<Ra
     Ok(RandomModule { module, inputs, errors })
 }
 
-/// What is known of a value while a body is made.
+/// The facts about a value while a body is made.
 #[derive(Clone, Debug)]
 struct Known {
     value: Value,

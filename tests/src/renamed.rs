@@ -39,7 +39,7 @@ fn rename_params(parts: &mut Parts, function: &mut Function) {
     }
 }
 
-/// What the parts of paths are called now.
+/// The new names of the parts of paths.
 #[derive(Default)]
 struct Parts(HashMap<String, String>);
 

@@ -3,7 +3,7 @@
 use halite_ir::{AttrKey, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Policy, TensorType, Types, Value, Values};
 use halite_support::Result;
 
-/// What the operand is multiplied by; 2 unless it is stated.
+/// The factor of the operand; 2 unless it is stated.
 pub static BY: AttrKey<f64> = AttrKey::optional("by", 2.0, "the factor");
 
 halite_ir::described! {

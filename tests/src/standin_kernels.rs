@@ -1,4 +1,4 @@
-//! What the stand-in compiler knows of Neuron's kernels: their meaning, written from their table and not from how Halite calls them.
+//! The meaning of Neuron's kernels in the stand-in compiler, written from their table and not from how Halite calls them.
 
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto, ShapeProto};
 use halite_hlo::{DECOMPOSITION, Type, is_custom_call, link_decompositions};
@@ -59,7 +59,7 @@ fn written_out(inst: &HloInstructionProto, operands: &[TensorType], is_wrong: bo
     halite_hlo::decode(&xla::hlo(&module, &registry, LowerOptions::default())?)
 }
 
-/// What a kernel gives for its operands.
+/// Builds the results of a kernel for its operands.
 fn kernel(b: &mut Builder<'_>, name: &str, config: &str, args: &[Value]) -> Result<Values> {
     let number = || config.parse::<i64>().map_err(|_| unknown("a kernel has no number for its configuration"));
     match (name, args) {

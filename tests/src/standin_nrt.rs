@@ -8,7 +8,7 @@ use halite_runtime::{Signature, TensorSpec};
 use halite_standin_nrt::{Named, StandInNeff};
 use std::path::{Path, PathBuf};
 
-/// What the records of its NEFFs name as their compiler.
+/// The compiler that the records of its NEFFs name.
 const COMPILER: &str = "the stand-in of Halite's tests";
 
 /// The stand-in, which Cargo puts beside the tests as a library that they need.
@@ -53,7 +53,7 @@ pub fn put_bytes(bundle: &Bundle, entry: &ModuleEntry, folder: &Path, bytes: &[u
     std::fs::write(folder.join(format!("{}.neff", entry.name)), bytes).expect("the NEFF can be written");
 }
 
-/// What the stand-in takes for a module: its HLO with the decompositions of its kernels, since it has no kernels.
+/// The stand-in's program for a module: its HLO with the decompositions of its kernels, since it has no kernels.
 ///
 /// # Panics
 /// When the module has no HLO that runs.
@@ -76,8 +76,8 @@ pub fn neff(bundle: &Bundle, entry: &ModuleEntry) -> StandInNeff {
     }
 }
 
-/// What the stand-in takes for HLO alone, as a compiler gets it: sizes and aliases are those that it states, and ranks as many as its
-/// collectives name.
+/// The stand-in's program for HLO alone, as a compiler gets it: sizes and aliases are those that it states, and the number of ranks is
+/// that of its collectives.
 ///
 /// # Errors
 /// When it is no HLO with names for its tensors.

@@ -4,8 +4,8 @@ use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_tensor::{HostTensor, Init};
 use halite_test_kit::numeric::uniform;
 
-/// Inputs for the first run of an entry: tokens below `vocab`, two types of them, documents of several tokens with padding behind them, weights
-/// that are away from where they would start, empty slots, what is declared.
+/// Inputs for the first run of an entry: tokens below `vocab`, two types of them, documents of several tokens with padding behind
+/// them, weights that are away from where they would start, empty slots, what is declared.
 pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
     let input = |(at, param): (usize, &Param)| {
         let ty = entry.ty(param.value);
@@ -33,7 +33,7 @@ pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
     entry.params.iter().enumerate().map(input).collect()
 }
 
-/// How many tokens documents have, but for the first of a row.
+/// The number of tokens of a document, but for the first of a row.
 const DOCUMENT: usize = 3;
 
 /// The number of the document of a position, in rows that begin in the middle of one and then end in padding.

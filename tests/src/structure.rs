@@ -1,4 +1,4 @@
-//! What an HLO module computes, whatever its instructions are called and in which order they stand.
+//! The structure of an HLO module, whatever the names and the order of its instructions.
 
 use halite_bundle::sha256;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto, LiteralProto};

@@ -2,25 +2,25 @@
 //! directive of a golden file.
 //! `halite verify` has its rule in `verify/src/verdict.rs`, because users see it.
 
-/// What the rounding of an objective in `f64`, divided by the step of a central difference, adds to `GRADIENT` of the kit, relative
-/// to the objective. All that is left where a gradient is zero.
+/// The tolerance that the rounding of an objective in `f64`, divided by the step of a central difference, adds to `GRADIENT` of the
+/// kit, relative to the objective. It is all of the tolerance where a gradient is zero.
 pub const DIFFERENCE_NOISE: f64 = 1e-10;
 
 /// The same for random modules, whose objectives are sums of more terms.
 pub const RANDOM_DIFFERENCE_NOISE: f64 = 1e-9;
 
-/// How far the interpreter and CPU XLA may be apart on a small model, norm-wise, in units of roundoff of the result: their
-/// sums have different orders.
+/// The tolerance between the interpreter and CPU XLA on a small model, norm-wise, in units of roundoff of the result: their sums have
+/// different orders.
 pub const SUMS: f64 = 16.0;
 
-/// How far a model with merged projections may be from one without, norm-wise, in `f64`: outputs, gradients, state and its
+/// The tolerance of a model with merged projections against one without, norm-wise, in `f64`: outputs, gradients, state and its
 /// changes.
 pub const MERGED: f64 = 1e-12;
 
-/// How many times the error of an unoptimized program in mixed precision, against `f64`, an optimized one may make.
+/// The most error against `f64` of an optimized program in mixed precision, relative to that of the unoptimized one.
 pub const MIXED_RATIO: f64 = 1.5;
 
-/// What is allowed beside that, norm-wise, in units of roundoff of the result.
+/// The tolerance beside that, norm-wise, in units of roundoff of the result.
 pub const MIXED_ROUNDINGS: f64 = 2.0;
 
 /// Parity with JAX in `f64`: loss, gradients, updates, logits.
@@ -29,10 +29,10 @@ pub const JAX_F64: Parity = Parity { loss: 1e-12, gradient: 1e-9, update: 1e-8, 
 /// Parity of an `f32` program with JAX in `f64`; updates and logits are compared in `f64` only.
 pub const JAX_F32: Parity = Parity { loss: 1e-5, gradient: 1e-4, update: f64::NAN, logits: f64::NAN, zero: 1e-6 };
 
-/// How far logits of order 1 may be from those of Hugging Face's Transformers, both in `f32`.
+/// The tolerance of logits of order 1 against Hugging Face's Transformers, both in `f32`.
 pub const HUGGING_FACE_LOGITS: f64 = 1e-5;
 
-/// How far Halite may be from JAX.
+/// The tolerances of Halite against JAX.
 #[derive(Clone, Copy, Debug)]
 pub struct Parity {
     /// Relative error of the loss.

@@ -339,7 +339,7 @@ impl Body {
     }
 }
 
-/// What is taken of a dimension.
+/// The subscript of one dimension: an index, or the start, end and step of a range.
 #[derive(FromPyObject)]
 enum Part {
     #[pyo3(transparent)]

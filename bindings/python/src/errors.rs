@@ -6,7 +6,7 @@ use halite_runtime::RuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-/// What was wrong, with the texts that it points into.
+/// The diagnostics of a failure, with the texts that they point into.
 #[derive(Debug)]
 pub(crate) struct Failure {
     diagnostics: Diagnostics,
@@ -38,7 +38,7 @@ impl Failure {
 /// A diagnostic as Python gets it: as JSON, as a report for people, and as one with colors.
 pub(crate) type Reported = (String, String, String);
 
-/// What one types on the command line, and what it is called here.
+/// Words of the command line, each with those of the Python package that replace it.
 const OURS: [(&str, &str); 28] = [
     ("run `halite plugin install`", "call `halite.install_plugin()`"),
     (

@@ -13,8 +13,8 @@ use halite_train::{Evaluated, Evaluator, Feed, measured_data};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// What was found on a data set: what it is called, the loss, what that is the mean over and its unit, the perplexity where it is of
-/// tokens, the metrics of the model.
+/// The evaluation on a data set: its name, the loss, the count that the loss is the mean over and its unit, the perplexity where the
+/// unit is tokens, the metrics of the model.
 type Measured = (String, f64, u64, &'static str, Option<f64>, Vec<(String, f64)>);
 
 fn measured((place, evaluated): (String, Evaluated)) -> Measured {
@@ -23,8 +23,8 @@ fn measured((place, evaluated): (String, Evaluated)) -> Measured {
     (place, *loss, counted.number(), counted.unit(), perplexity, pairs(metrics))
 }
 
-/// Measures a bundle on files, on data of Python, or on what its recipe holds out, with so many batches of each at most; and what deserves a
-/// look.
+/// Evaluates a bundle on files, on data of Python, or on what its recipe holds out, with at most so many batches of each. Returns the
+/// warnings too.
 #[pyfunction]
 pub(crate) fn evaluate(
     py: Python<'_>,

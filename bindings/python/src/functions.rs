@@ -1,4 +1,4 @@
-//! What programs of JAX need of a bundle.
+//! The parts of a bundle that programs of JAX need.
 
 use crate::bundle::Bundle;
 use crate::tensors::{Array, Given, from_python, to_python};
@@ -66,7 +66,7 @@ pub(crate) fn pack<'py>(
     Ok(to_python(py, stored))
 }
 
-/// What the bundle stores as tensors of the model.
+/// Converts a state from the buffers that the bundle stores to the tensors of the model.
 #[pyfunction]
 pub(crate) fn unpack<'py>(
     py: Python<'py>,
@@ -78,7 +78,7 @@ pub(crate) fn unpack<'py>(
     Ok(to_python(py, tensors))
 }
 
-/// What training starts from, part by part, as a bundle stores it.
+/// The initial state of training, part by part, as a bundle stores it.
 #[pyclass(frozen)]
 pub(crate) struct Initial(halite::bundle::init::Initial);
 

@@ -8,7 +8,7 @@ use halite_train::{Generator, Request, Sampling, Written, tokenizer};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 
-/// What to go on with, and how.
+/// A request for texts: the prompt, and how to continue it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Wish {
@@ -63,7 +63,7 @@ struct Hearer<'a> {
     written: Written<'a>,
     /// Those of each sample so far.
     tokens: Vec<Vec<i32>>,
-    /// What could not be decoded.
+    /// The first error of decoding.
     failed: Result<()>,
 }
 

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// Where the weights of a bundle are, or they themselves, and the devices to run it on.
+/// The weights of a bundle or their place, and the devices to run it on.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Learned {
@@ -24,7 +24,7 @@ pub(crate) struct Learned {
     pub(crate) plugin: Option<PathBuf>,
 }
 
-/// What a model has learned.
+/// The weights of a model.
 pub(crate) enum Weights {
     /// It is in files.
     At(WeightsAt),

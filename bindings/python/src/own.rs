@@ -1,4 +1,4 @@
-//! What is the caller's own: what hears of a run, and data. Python calls it on the thread that waits for the work.
+//! Objects of the caller: observers of a run, and data. Python calls them on the thread that waits for the work.
 
 use crate::wait::Work;
 use halite::Bundle;
@@ -34,7 +34,7 @@ impl Raised {
 pub(crate) struct Own {
     work: Work,
     object: Arc<Py<PyAny>>,
-    /// What ends the work at once.
+    /// The first exception of the object, which ends the work at once.
     pub(crate) raised: Raised,
 }
 
@@ -53,7 +53,7 @@ impl Own {
         Self { raised: raised.clone(), ..self }
     }
 
-    /// What a method gives, which Python may raise; nothing where nobody waits for the work any more.
+    /// Calls a method, which may raise an exception; `None` where nobody waits for the work any more.
     fn call<A, T>(&self, method: &'static str, args: A) -> Option<PyResult<T>>
     where
         A: for<'py> IntoPyObject<'py, Target = PyTuple> + Send + 'static,
@@ -86,9 +86,9 @@ impl Own {
 /// Data of Python: an object with a method `open`.
 pub(crate) struct OwnData {
     object: Own,
-    /// How many token ids the model knows, where that is known.
+    /// The number of token ids that the model knows, where that is known.
     vocabulary: Option<u64>,
-    /// What reading them raised, which is an end of the work only when what they lack is needed.
+    /// The first exception that reading the data raised. It ends the work only when the missing data are needed.
     pub(crate) raised: Raised,
 }
 
@@ -157,7 +157,7 @@ impl Source {
     }
 }
 
-/// Where a stream is, and how often all of it was given.
+/// The position of a stream, and the number of complete passes over it.
 struct Place {
     position: Position,
     epochs: u64,

@@ -1,4 +1,4 @@
-//! What people see of runs, as HTML and SVG.
+//! Pages and plots of runs, as HTML and SVG.
 
 use crate::errors::Failure;
 use crate::train::{Evaluation, Update, history};
@@ -32,10 +32,10 @@ pub(crate) fn report(py: Python<'_>, title: &str, folder: PathBuf, update: u64) 
     })
 }
 
-/// What differs, in a key of recipes: its value in each run that sets it.
+/// A key in which recipes differ, with its value in each run that sets it.
 type Difference = (String, Vec<Option<String>>);
 
-/// Runs beside one another: what each came to as the rows of a table with its head, how recipes differ, the page as HTML, the loss as SVG.
+/// A comparison of runs: a table with its head and a row for each run, the differences of recipes, the page as HTML, the loss as SVG.
 type Beside = (Vec<Vec<String>>, Vec<Difference>, String, String);
 
 /// Compares runs: what each is called, its folder, and the update up to which it is looked at.

@@ -1,4 +1,4 @@
-//! What is compiled.
+//! Recipes with their models, as Python checks and compiles them.
 
 use crate::builder::Built;
 use crate::bundle::Bundle;
@@ -110,7 +110,8 @@ impl Source {
         })
     }
 
-    /// What deserves a look; and as JSON how much was looked at, whether the model is causal, and its residual streams.
+    /// Checks the source. Returns the warnings, and as JSON the counts of what was checked, the verdict on causality, and the residual
+    /// streams.
     fn check(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<(Vec<Reported>, String)> {
         work::told(py, progress, |work| {
             let mut options = CompileOptions::default();
@@ -147,7 +148,7 @@ impl Source {
         })
     }
 
-    /// Where the state lies on the mesh, and what ranks send to one another, as JSON.
+    /// The placement of the state on the mesh, and the collectives between ranks, as JSON.
     fn placement(&self, py: Python<'_>) -> PyResult<String> {
         work::run(py, |_| {
             let placement = self.session.placement(&self.loaded).map_err(|errors| self.failure(errors))?;

@@ -16,7 +16,7 @@ use halite_train::{
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// How to train; what is left out is as the recipe has it.
+/// Options of training; the recipe has the value of each that is left out.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Options {
@@ -119,7 +119,7 @@ pub(crate) fn history(updates: Vec<Update>, evaluations: Vec<Evaluation>) -> His
     History { steps: updates.into_iter().map(step).collect(), evals: evaluations.into_iter().map(eval).collect() }
 }
 
-/// What a history has.
+/// The updates and evaluations of a history.
 pub(crate) fn measured(history: &History) -> (Vec<Update>, Vec<Evaluation>) {
     (history.steps.iter().map(update).collect(), history.evals.iter().map(evaluation).collect())
 }
@@ -128,8 +128,8 @@ pub(crate) fn pairs<'m>(metrics: impl IntoIterator<Item = (&'m String, &'m f64)>
     metrics.into_iter().map(|(name, value)| (name.clone(), *value)).collect()
 }
 
-/// Trains on the data of the recipe or on data of Python, and gives what was measured. An exception of what hears or of the data, and
-/// a signal, end the run with its state saved.
+/// Trains on the data of the recipe or on data of Python, and returns what was measured. An exception of the observer or of the data,
+/// or a signal, ends the run with its state saved.
 #[pyfunction]
 pub(crate) fn train(
     py: Python<'_>,
@@ -157,7 +157,7 @@ pub(crate) fn train(
 /// A run under way.
 struct Run<'a> {
     bundle: &'a halite::Bundle,
-    /// What it was compiled from, whose model is kept with the run where it is a text that is not built in.
+    /// The source of the bundle; its model is kept with the run where it is a text that is not built in.
     source: Option<&'a Source>,
     options: Options,
     /// The exception of Python that ended it.
@@ -206,7 +206,7 @@ impl Run<'_> {
         Ok(measured(&train_to_end(executor, self.bundle, data, options, output, observer)?))
     }
 
-    /// What the recipe names.
+    /// The data that the recipe names.
     fn recipe_data(&self) -> Result<RecipeData, Diagnostic> {
         let Some(table) = &self.bundle.manifest.recipe.data else {
             let error = Diagnostic::error(codes::USAGE, "no data to train on");

@@ -6,26 +6,26 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the waiting thread looks up: well below the 50 ms within which Ctrl-C ends a compile.
+/// The interval at which the waiting thread looks up: well below the 50 ms within which Ctrl-C ends a compile.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
-/// How far work is.
+/// The progress of work.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
     pub(crate) message: String,
     pub(crate) done: u64,
-    /// How much there is to do, where that is known.
+    /// The amount of work, where that is known.
     pub(crate) total: Option<u64>,
 }
 
-/// What work has for the waiting thread.
+/// A message of the work to the waiting thread.
 enum Told {
     Step(Step),
     /// Something that is done there, at once.
     Call(Box<dyn FnOnce() + Send>),
 }
 
-/// What work looks at and tells while it runs. The work has ended when all clones are dropped.
+/// The handle by which running work is cancelled and reports its progress. The work has ended when all clones are dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     pub(crate) cancel: CancelToken,
@@ -53,7 +53,7 @@ impl Work {
     }
 }
 
-/// What became of work.
+/// The outcome of work.
 #[derive(PartialEq, Debug)]
 pub(crate) enum Outcome<T, I> {
     Done(T),
@@ -63,8 +63,8 @@ pub(crate) enum Outcome<T, I> {
     Interrupted(I),
 }
 
-/// Does `work` on a thread of its own. What it [calls](Work::call) is done here. Every [`TICK`] this one calls `tick` with the last step that was told since; what `tick` fails
-/// with ends the work: its token is thrown, and it is waited for.
+/// Does `work` on a thread of its own. Its [calls](Work::call) are done on this one. Every [`TICK`] this thread calls `tick` with the
+/// last step that was reported since. An error of `tick` ends the work: its token is cancelled, and it is waited for.
 pub(crate) fn wait<T: Send, I>(
     mut tick: impl FnMut(Option<Step>) -> std::result::Result<(), I>,
     work: impl FnOnce(&Work) -> T + Send,
@@ -94,7 +94,7 @@ pub(crate) fn wait<T: Send, I>(
     })
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("a panic").to_owned()

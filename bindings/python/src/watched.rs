@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Watched {
     executor: Pjrt,
     work: Work,
-    /// How many programs were compiled.
+    /// The number of compiled programs.
     compiled: AtomicU64,
 }
 

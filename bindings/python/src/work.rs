@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// there is to do.
 ///
 /// # Errors
-/// What `work` fails with; the exception of the signal or of `progress`; that it panicked, which is a bug.
+/// An error of `work`; the exception of the signal or of `progress`; a bug, where `work` panicked.
 pub(crate) fn told<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -42,7 +42,7 @@ pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce(&Work) -> Result<T,
     told(py, None, work)
 }
 
-/// Who stops passes on behalf of some work, and tells of each.
+/// Watches passes for some work: stops them when it is cancelled, and reports each.
 pub(crate) fn watch(work: &Work) -> Watch {
     let passes = Passes { work: work.clone(), started: AtomicU64::new(0) };
     Watch { cancel: work.cancel.clone(), progress: Some(Arc::new(passes)) }
@@ -50,7 +50,7 @@ pub(crate) fn watch(work: &Work) -> Watch {
 
 struct Passes {
     work: Work,
-    /// How many have been started.
+    /// The number of passes that were started.
     started: AtomicU64,
 }
 
@@ -65,7 +65,7 @@ impl Progress for Passes {
 /// Does `work` that takes no time on this thread.
 ///
 /// # Errors
-/// What `work` fails with; that it panicked, which is a bug.
+/// An error of `work`; a bug, where it panicked.
 pub(crate) fn here<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, Failure>) -> PyResult<T> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(|failure| failure.raise(py)),

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 /// The files beside the weights.
 pub(super) struct Exported {
     config: String,
-    /// Where the data of the recipe have a tokenizer of Hugging Face.
+    /// The tokenizer, where the data of the recipe have one of Hugging Face.
     tokenizer: Option<OfTokenizer>,
-    /// That there is none.
+    /// The warning that there is none.
     pub(super) warning: Option<Diagnostic>,
 }
 

@@ -33,7 +33,7 @@ impl Count {
     }
 }
 
-/// What was counted.
+/// The counts of sources as a table and as JSON.
 pub(super) fn output(found: &[(&str, &Counted)]) -> Output {
     let head = ["data", "files", "documents", "tokens", "skipped"].map(str::to_owned).to_vec();
     let row = |&(purpose, counted): &(&str, &Counted)| {

@@ -9,7 +9,7 @@ use halite_train::{Feed, RecipeData};
 use serde_json::json;
 use std::path::Path;
 
-/// How many examples the data of a bundle hold, and what its model takes of each, which all files have.
+/// Shows the number of examples in the data of a bundle, and the inputs of the model, which every example has.
 pub(super) fn show(bundle: &Bundle, data: &RecipeData) -> Result<Output> {
     let inputs = Feed::of_batch(bundle)?.takes.inputs;
     let held_out = data.held_out_configs().iter().map(|config| ("held out", config));

@@ -1,4 +1,4 @@
-//! How far reading is.
+//! Progress of reading data.
 
 use crate::bars;
 use crate::context::Context;

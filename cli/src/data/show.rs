@@ -26,7 +26,7 @@ pub(crate) struct Show {
     rows: Option<u64>,
 }
 
-/// What was found of a source: what it is for, what it comes to, and the text of its first row, piece by piece.
+/// The summary of a source: its purpose, its statistics, and the text of its first row, piece by piece.
 struct Found {
     purpose: &'static str,
     statistics: Statistics,

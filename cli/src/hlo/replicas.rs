@@ -1,4 +1,4 @@
-//! What ranks hold of HLO.
+//! Checks of what ranks hold in an HLO module.
 
 use super::shardings::Stated;
 use crate::context::{Output, Result};
@@ -13,10 +13,10 @@ use halite_tensor::{Mesh, Sharding};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// How many different findings are shown.
+/// The largest number of different findings that are shown.
 const SHOWN: usize = 12;
 
-/// A mesh, and what is said of shardings beside the HLO.
+/// A mesh, and the shardings that a file states beside the HLO.
 pub(super) struct OnMesh {
     mesh: Mesh,
     stated: Option<Stated>,
@@ -33,7 +33,7 @@ impl OnMesh {
         Ok(Self { mesh, stated })
     }
 
-    /// What ranks do not hold as it is said.
+    /// Checks that ranks hold what the shardings say.
     ///
     /// # Errors
     /// When the HLO is not sound or not the program of one rank, or the shardings are not those of its parameters and results.
@@ -70,7 +70,7 @@ impl OnMesh {
         Ok(Output { warnings, failed: verdict.witness().is_some(), ..Output::new(text, json) })
     }
 
-    /// How parameters and results are sharded, and what deserves a look in how that is known.
+    /// The shardings of parameters and results, and a warning where their source is incomplete.
     fn claims(&self, graph: &Graph, lifted: &Lifted) -> Result<(Claims, Option<Diagnostic>)> {
         let entry = lifted.module.entry().ok_or_else(|| Diagnostic::bug("a module was lifted without its entry"))?;
         let said = claims(graph, entry, &self.mesh);
@@ -86,7 +86,7 @@ impl OnMesh {
     }
 }
 
-/// What is known of a module.
+/// The verdict on a module.
 #[derive(Clone, PartialEq, Debug)]
 enum Verdict {
     /// Ranks hold what the shardings say.

@@ -59,7 +59,7 @@ fn level(rule: &BrokenRule) -> String {
     if rule.allowed { format!("{}, allowed", rule.level) } else { rule.level.to_owned() }
 }
 
-/// How many different findings of one rule are shown.
+/// The largest number of different findings of one rule that are shown.
 const SHOWN: usize = 4;
 
 fn describe_rule(rule: &BrokenRule) -> String {

@@ -18,7 +18,7 @@ struct Text {
     results: BTreeMap<String, Vec<Axes>>,
 }
 
-/// What ranks hold of a parameter.
+/// The content of a parameter on a rank: the number of the rank, or its shard of a tensor.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Held {
@@ -33,7 +33,7 @@ enum Number {
     OfRank,
 }
 
-/// What shards a dimension.
+/// The mesh axes that shard a dimension.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Axes {
@@ -53,7 +53,7 @@ impl Axes {
     }
 }
 
-/// What a file states of parameters and results.
+/// The shardings that a file states of parameters and results.
 pub(super) struct Stated {
     text: Text,
     /// The names of the axes, also of those of one rank.
@@ -72,7 +72,7 @@ impl Stated {
         Ok(Self { text, axes, file: name })
     }
 
-    /// What the HLO claims, with what is stated in its place.
+    /// The claims of the HLO, each replaced by the one that the file states.
     ///
     /// # Errors
     /// Names that are none, and dimensions that cannot be sharded so.
@@ -104,7 +104,7 @@ impl Stated {
         Diagnostic::error(codes::INPUT, message).context(format!("`{}`", self.file))
     }
 
-    /// Which of `count` is meant by a name or a number.
+    /// The position, of `count`, that a name or a number refers to.
     fn position(&self, side: &str, key: &str, names: &[&str], count: usize) -> std::result::Result<usize, Diagnostic> {
         let named = names.iter().position(|name| *name == key);
         let numbered = || key.parse().ok().filter(|&at| at < count);

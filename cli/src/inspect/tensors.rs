@@ -1,4 +1,4 @@
-//! What is in a file of tensors, or in a checkpoint of several.
+//! The tensors in a safetensors file, or in a checkpoint of several.
 
 use crate::context::{Output, Result};
 use crate::table::{bytes, counted, grouped, table};

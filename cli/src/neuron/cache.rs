@@ -32,7 +32,7 @@ pub(crate) enum Cache {
     },
 }
 
-/// Which store.
+/// The store that a command works on.
 #[derive(Args, Debug)]
 pub(crate) struct StoreFolder {
     /// The folder of the store [default: halite/neff in the cache folder of the user].
@@ -40,7 +40,7 @@ pub(crate) struct StoreFolder {
     cache: Option<PathBuf>,
 }
 
-/// What goes.
+/// The rule by which entries are removed.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Rule {

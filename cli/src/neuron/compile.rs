@@ -38,7 +38,7 @@ Exit codes: 0 all modules have a NEFF, 1 a compile failed or was stopped, 2 the 
 pub(crate) struct Compile {
     /// The folder of the bundle.
     bundle: PathBuf,
-    /// Where NEFFs and logs go [default: BUNDLE/neff].
+    /// Folder for NEFFs and logs [default: BUNDLE/neff].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// The compiler [default: $HALITE_NEURONX_CC, else `neuronx-cc` on the PATH].
@@ -50,7 +50,7 @@ pub(crate) struct Compile {
     /// Neither look into the store nor add to it.
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
-    /// How many compilers may run at once [default: by the memory of this machine].
+    /// Number of compilers that may run at once [default: by the memory of this machine].
     #[arg(short, long, value_name = "COUNT")]
     jobs: Option<NonZeroUsize>,
     /// Memory of this machine for each compiler that runs at once [default: 64GiB].

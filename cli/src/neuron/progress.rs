@@ -1,4 +1,4 @@
-//! How far compiles are: a line that turns for each compiler at work, or plain lines when nobody watches.
+//! Progress of compiles: a line that turns for each compiler at work, or plain lines when nobody watches.
 
 use super::units::spoken;
 use crate::context::Context;

@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long starting the runtime and loading a program may take: microcode and programs are read from disk.
+/// The time that starting the runtime and loading a program may take: microcode and programs are read from disk.
 const LOAD: Duration = Duration::from_secs(600);
 
 /// Check Halite's assumptions about Neuron on a compiler and a device.
@@ -59,7 +59,7 @@ pub(crate) struct Selftest {
     /// Rank 0 compiles, into `--work-dir`, which all nodes have to see.
     #[arg(long, conflicts_with_all = ["list", "explain", "only", "output", "executor"])]
     ranks: bool,
-    /// What runs the programs: libnrt with NEFFs, or the PJRT plugin of `--plugin`.
+    /// Executor of the programs: libnrt with NEFFs, or the PJRT plugin of `--plugin`.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Kind::Nrt)]
     executor: Kind,
     /// The compiler [default: $HALITE_NEURONX_CC, else `neuronx-cc` on the PATH].
@@ -71,7 +71,7 @@ pub(crate) struct Selftest {
     /// Keep programs, NEFFs and results in this folder; what was compiled there is not compiled again [default: none is kept].
     #[arg(long, value_name = "DIR")]
     work_dir: Option<PathBuf>,
-    /// How many compilers may run at once [default: by the memory of this machine].
+    /// Number of compilers that may run at once [default: by the memory of this machine].
     #[arg(short, long, value_name = "COUNT")]
     jobs: Option<NonZeroUsize>,
     /// End a compiler that takes longer.
@@ -91,7 +91,7 @@ pub(crate) struct Selftest {
     worker: Option<PathBuf>,
 }
 
-/// What runs programs.
+/// An executor of programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Kind {
     /// libnrt of AWS Neuron, which runs what `neuronx-cc` compiled.
@@ -190,7 +190,7 @@ impl Selftest {
         Ok((folder.path().to_path_buf(), Some(folder)))
     }
 
-    /// What is there; what is named and is not there is a mistake.
+    /// The compiler, the runtime and the launcher that this machine has; an error where one that is named is not found.
     fn place(&self, context: &Context, interrupt: &AtomicBool, work: PathBuf) -> Result<Place> {
         let compiler = neuronx::find(self.neuronx_cc.as_deref()).and_then(|path| Compiler::ask(path, interrupt));
         let compiler = found(compiler, self.neuronx_cc.is_some(), "no `neuronx-cc` was found")?;
@@ -213,7 +213,7 @@ fn unusable(path: &Path, error: &std::io::Error) -> Diagnostics {
     halite_support::files::cannot("use", path, error).into()
 }
 
-/// What was looked for, or why it is not there. A mistake where it was named.
+/// The result of a search, or the reason that nothing was found. An error where it was named.
 fn found<T, E: Into<Diagnostic>>(
     looked: std::result::Result<T, E>,
     is_named: bool,

@@ -13,7 +13,7 @@ use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_train::{Feed, Programs, Run, check_data, is_due};
 use std::sync::Arc;
 
-/// How to compare recipes: `NumericsOptions { every: 5, ..NumericsOptions::new(300) }`.
+/// Options of a comparison of recipes: `NumericsOptions { every: 5, ..NumericsOptions::new(300) }`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NumericsOptions {
     /// Updates of each run.
@@ -106,7 +106,7 @@ fn check_names(recipes: &[Source], against: &Source) -> Result<(), Diagnostics> 
 }
 
 impl Comparison<'_> {
-    /// How many recipes will be trained, the reference included.
+    /// The number of recipes to train, the reference included.
     pub fn num_recipes(&self) -> usize {
         self.recipes.len()
     }
@@ -145,7 +145,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What all runs share.
+/// The inputs and the executor that all runs share.
 struct Study<'a> {
     session: &'a Session,
     reference: Gradients,

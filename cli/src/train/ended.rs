@@ -1,4 +1,4 @@
-//! What is said of a run that ended.
+//! The output of runs that ended.
 
 use crate::context::Output;
 use crate::exit::TRY_AGAIN;
@@ -10,19 +10,19 @@ use halite_train::{Amount, EvalRecord, History, Peers, RunFiles, StepRecord, may
 use indexmap::IndexMap;
 use serde_json::json;
 
-/// Whether a run failed by what passes, here or on another rank.
+/// Whether a run failed by a transient error, here or on another rank.
 pub(super) fn is_worth_another_try(errors: &Diagnostics, peers: Option<&Peers>) -> bool {
     let is_of_another = errors.iter().all(|error| error.code() == codes::OTHER_RANK);
     may_pass(errors) || is_of_another && peers.is_some_and(Peers::may_pass)
 }
 
-/// What is said of a run that failed and can be started again.
+/// The output of a run that failed and can be started again.
 pub(super) fn failed(errors: Diagnostics, output: &RunFiles) -> Output {
     let json = json!({"failed": true, "state": output.state()});
     Output { warnings: errors, exit: Some(TRY_AGAIN), ..Output::new("", json) }
 }
 
-/// What is said of a run that a signal ended, of this process or of another.
+/// The output of a run that a signal ended, to this process or to another.
 pub(super) fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles) -> Output {
     let state = output.state();
     let by = signal.map_or("a signal to another rank", |signal| signal.name);
@@ -46,15 +46,15 @@ pub(super) fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output
     }
 }
 
-/// What was seen of a run while it ran.
+/// Figures of a run that were taken while it ran.
 pub(super) struct Watched {
-    /// How much it took in a second, and over how many of its last updates.
+    /// The amount of data per second, and the number of last updates that it is taken over.
     pub(super) rate: Option<(Amount, usize)>,
-    /// How often all training data were seen.
+    /// The number of complete passes over all training data.
     pub(super) epochs: u64,
 }
 
-/// What a run came to: losses, metrics of the model, the speed of the last updates, and its files.
+/// The summary of a run: losses, metrics of the model, the speed of the last updates, and its files.
 pub(super) fn summary(history: &History, output: &RunFiles, has_report: bool, watched: &Watched) -> Output {
     let &Watched { rate, epochs } = watched;
     let loss = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |loss| format!("{loss:.4}"));
@@ -104,7 +104,7 @@ pub(super) fn summary(history: &History, output: &RunFiles, has_report: bool, wa
     Output::new(text, json)
 }
 
-/// How often something was done.
+/// A count in words: once, twice, `3 times`.
 fn times(count: u64) -> String {
     match count {
         1 => "once".to_owned(),

@@ -10,7 +10,7 @@ pub(crate) struct Case {
     about: String,
     /// Input files by name.
     pub(crate) files: Vec<(String, String)>,
-    /// What makes further inputs, line by line.
+    /// Commands that make further inputs, line by line.
     pub(crate) setup: Vec<String>,
     /// Arguments of the binary.
     pub(crate) command: Vec<String>,

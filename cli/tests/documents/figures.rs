@@ -5,7 +5,7 @@ use super::read::text;
 use serde_json::Value;
 use std::process::Command;
 
-/// What `halite --json` prints.
+/// The JSON that `halite --json` prints.
 fn halite(arguments: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let mut program = Command::new(env!("CARGO_BIN_EXE_halite"));
@@ -21,7 +21,7 @@ fn grouped(count: u64) -> String {
     parts.join(",")
 }
 
-/// What follows the number of rules wherever it is told.
+/// The words that follow the number of rules in every document.
 const RULES: &str = " rules, each with its source";
 
 #[test]

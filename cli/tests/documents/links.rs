@@ -32,7 +32,7 @@ fn slug(heading: &str) -> String {
     heading.trim().chars().filter_map(letter).collect()
 }
 
-/// What can be linked to in a document: its headings, and anchors that are written out.
+/// The anchors of a document: its headings, and anchors that are written out.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut found = BTreeSet::new();

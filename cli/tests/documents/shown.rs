@@ -70,7 +70,7 @@ impl Folder {
         self.folder.path().join(name)
     }
 
-    /// What a command prints: standard output and standard error, as lines.
+    /// The output of a command: standard output and standard error, as lines.
     fn run(&self, command: &str) -> [Vec<String>; 2] {
         let mut shell = Command::new("sh");
         shell.args(["-c", command]).env("PATH", &self.path).current_dir(self.folder.path());
@@ -86,12 +86,13 @@ impl Folder {
     }
 }
 
-/// How many commands of a document train for long.
+/// The number of commands of a document that train for long.
 pub(super) fn long_runs(document: &str) -> usize {
     shown(document).iter().filter(|shown| OFTEN.contains(&shown.command.as_str())).count()
 }
 
-/// Runs the commands of a document in their order, each in the folder that those before it left: what it shows that does not come.
+/// Runs the commands of a document in their order, each in the folder that those before it left, and gives the shown lines that were
+/// not printed.
 pub(super) fn run(document: &str, folder: &Folder) -> Vec<String> {
     let all = shown(document);
     let mut wrong = Vec::new();
@@ -167,7 +168,7 @@ fn same(shown: &str, printed: &str) -> bool {
     shown.len() == printed.len() && (0..shown.len()).all(alike)
 }
 
-/// What is not run, or run in another way, is in a document.
+/// Every command that is not run, or is run in another way, is in a document.
 #[test]
 fn commands_with_a_way_of_their_own_are_shown() {
     let all: Vec<String> =

@@ -25,7 +25,7 @@ pub(super) fn commands(document: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What `--help` says of commands, each asked once; `None` for what is no command.
+/// The `--help` texts of commands, each asked for once; `None` where the words name no command.
 #[derive(Default)]
 pub(super) struct Help(BTreeMap<Vec<String>, Option<String>>);
 
@@ -39,7 +39,7 @@ impl Help {
         self.0.entry(command.to_vec()).or_insert_with(ask).clone()
     }
 
-    /// What is wrong with a command: a word that names none, or an option that it does not have.
+    /// The mistake in a command, if any: a word that names no command, or an option that it does not have.
     pub(super) fn check(&mut self, place: &str, spoken: &str) -> Option<String> {
         let words: Vec<&str> = spoken.split_whitespace().skip(1).collect();
         let mut command = Vec::new();

@@ -28,7 +28,7 @@ fn every_builtin_is_described() {
     check(Kind::Builtin, halite_lang::reference::builtins().map(|builtin| builtin.name.to_owned()));
 }
 
-/// What an entry says of a function stands above it.
+/// Every function of a library has a description, from the comment above it.
 #[test]
 fn every_function_of_a_library_is_described() {
     let functions = halite_models::libraries().iter().flat_map(|(_, text)| halite_lang::reference::function_docs(text));

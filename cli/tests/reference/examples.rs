@@ -1,4 +1,4 @@
-//! What the reference shows compiles, and is what it says.
+//! The examples of the reference compile, and do what it says.
 
 use super::{blocks, docs, entries, reference};
 use halite::Session;
@@ -82,7 +82,7 @@ fn is_about_others(message: &str) -> bool {
     message.contains("more than one update rule") || message.starts_with("the recipe lacks")
 }
 
-/// What is shown of a key is of its kind. Whether it goes together with a recipe is the business of that recipe.
+/// The example of a recipe key has the key's type. Whether it fits the rest of the recipe is not checked here.
 #[test]
 fn recipe_keys_take_what_their_examples_say() {
     let reference = reference();

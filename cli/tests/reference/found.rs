@@ -3,7 +3,7 @@
 use super::reference;
 use halite_reference::words::{NOTES, WORDS};
 
-/// What a newcomer types, and the entry that answers.
+/// Words that a newcomer types, and the entry that answers each.
 const WORDS_OF_A_NEWCOMER: [(&str, &str); 42] = [
     ("mask", "chapter masks"),
     ("freeze", "recipe key optimizer.group.frozen"),

@@ -9,9 +9,9 @@ pub(super) struct Golden {
     pub(super) recipe: Vec<String>,
     /// The function.
     pub(super) before: String,
-    /// What becomes of it.
+    /// The function after the passes.
     pub(super) after: String,
-    /// What must be said of it.
+    /// The texts of its `//~` lines, which the passes must say.
     pub(super) said: Vec<String>,
 }
 

@@ -87,7 +87,7 @@ pub(super) fn types(samples: &[Sample], registry: &Registry) -> Result<String> {
     Ok(all.join("; "))
 }
 
-/// What there is to say of the gradient of a sample.
+/// Describes the gradient of a sample, in Markdown.
 pub(super) fn gradient(first: &Sample, registry: &Registry) -> Result<String> {
     Ok(match sample::gradient(first, registry)? {
         Gradient::Function(text) => {

@@ -19,7 +19,7 @@ pub(crate) fn entries(session: &Session) -> Vec<Entry> {
     collector.entries
 }
 
-/// Where a key stands.
+/// The path of a key.
 #[derive(Clone, Debug, Default)]
 struct Path {
     /// The tables around it.

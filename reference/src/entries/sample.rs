@@ -1,4 +1,4 @@
-//! What is derived from a sample of an op: its types, its instruction, its gradient and its HLO.
+//! The parts of an entry that are derived from a sample of an op: its types, its instruction, its gradient and its HLO.
 
 use halite::Session;
 use halite_ir::ops::Op;
@@ -31,13 +31,13 @@ pub(super) fn printed(module: &Module) -> String {
     module.functions.iter().map(print).collect::<Vec<_>>().join("\n")
 }
 
-/// What the instruction needs, as the compiler counts it.
+/// The cost of the instruction, as the compiler counts it.
 pub(super) fn cost(sample: &Sample, registry: &Registry) -> Result<Cost> {
     let types: Vec<&TensorType> = sample.args.iter().map(|arg| &arg.ty).collect();
     Ok(sample.op.def().cost(&InferCx { functions: &[], registry }, &types, &results(sample, registry)?))
 }
 
-/// What a policy says, in words.
+/// Describes a policy in words.
 pub(super) fn policy(policy: &Policy) -> String {
     if matches!(policy.class, OpClass::Storage | OpClass::Integer) {
         return format!("{}: element types stay as they come", policy.class.name());

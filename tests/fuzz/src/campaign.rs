@@ -8,18 +8,18 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// How many findings of one fault are kept.
+/// The most findings of one fault that are kept.
 const KEPT: usize = 2;
 
 /// After so many ends of workers a target is left.
 const ENDS: usize = 50;
 
-/// What came of the executions of one target.
+/// The counts and findings of the executions of one target.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) inputs: u64,
     pub(crate) taken: u64,
-    /// How often a worker came to its end before its job did.
+    /// The number of workers that ended before their job did.
     pub(crate) ends: usize,
     /// Findings, the first few of each fault.
     pub(crate) findings: Vec<Finding>,
@@ -80,7 +80,7 @@ pub(crate) fn run(target: Target, job: &Job, seconds: u64) -> Tally {
     }
 }
 
-/// Where workers have their folders: in memory where the system has a place there, because each input is a file.
+/// The folder for the folders of workers: in memory where the system has a place there, because each input is a file.
 fn place() -> PathBuf {
     Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir()).unwrap_or_else(std::env::temp_dir)
 }
@@ -106,7 +106,7 @@ fn start(target: Target, job: &Job, folder: &Path, seconds: u64) -> ExitStatus {
     command.status().expect("a worker can be started")
 }
 
-/// How a worker came to its end: what tells the fault from others, and all that is known.
+/// Describes how a worker ended: a key that tells the fault from others, and all that is known.
 fn end(status: ExitStatus, errors: &Path) -> (String, String) {
     let text = std::fs::read(errors).unwrap_or_default();
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(2000)..]).into_owned();

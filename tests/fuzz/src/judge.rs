@@ -1,12 +1,12 @@
-//! What must hold of everything that is said about an input.
+//! Requirements on every diagnostic about an input.
 
 use halite_report::Style;
 use halite_support::{Diagnostic, Severity, SourceMap, Span};
 
-/// What came of an input: whether it was taken, or what is wrong with Halite.
+/// The verdict on an input: whether it was taken, or the fault of Halite.
 pub(crate) type Verdict = Result<bool, String>;
 
-/// How many diagnostics are rendered; all are looked at.
+/// The most diagnostics that are rendered; all are checked.
 const RENDERED: usize = 20;
 
 /// Judges what was said of an input that was refused.

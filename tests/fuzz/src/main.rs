@@ -56,7 +56,7 @@ struct Options {
     /// Processes at a time.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Where inputs with findings go.
+    /// Folder for inputs with findings.
     #[arg(long, default_value = "target/fuzz-findings")]
     save: PathBuf,
     /// Try this file on one target instead.
@@ -64,7 +64,7 @@ struct Options {
     replay: Option<PathBuf>,
 }
 
-/// How many executions one process does.
+/// The number of executions of one process.
 const BATCH: u64 = 20_000;
 
 fn main() -> ExitCode {

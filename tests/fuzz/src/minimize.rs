@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// How long to try.
+/// The most time to try.
 const TIME: Duration = Duration::from_secs(60);
 
-/// How often to try.
+/// The most tries.
 const TRIES: usize = 500;
 
 /// The smallest input found by taking parts away, first large ones, then small, for which `fails` still holds.

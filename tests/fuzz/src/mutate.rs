@@ -53,7 +53,7 @@ impl Seeds {
         Self { inputs, words }
     }
 
-    /// How many there are.
+    /// The number of inputs.
     pub(crate) fn len(&self) -> usize {
         self.inputs.len()
     }
@@ -69,7 +69,7 @@ impl Seeds {
     }
 }
 
-/// How often an input is changed: mostly once or twice.
+/// The number of changes to an input: mostly one or two.
 pub(crate) fn times(random: &mut Random) -> usize {
     let mut times = 1;
     while times < 8 && random.once_in(2) {

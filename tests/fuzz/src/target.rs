@@ -1,4 +1,4 @@
-//! What is fuzzed.
+//! The targets of fuzzing.
 
 use crate::judge::Verdict;
 use crate::mutate::{Seeds, text, wire};
@@ -6,7 +6,7 @@ use crate::random::Random;
 use crate::targets;
 use std::path::Path;
 
-/// What a target does with an input. It may keep what several inputs need.
+/// Tries an input on a target. It may keep values that several inputs need.
 pub(crate) type Try = Box<dyn FnMut(&[u8]) -> Verdict>;
 
 /// A way into Halite.
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(ALL.iter().map(|target| target.share).sum::<u64>(), 1000);
     }
 
-    /// What is wrong with every seed stays so when it is changed.
+    /// A fault that every seed has stays in changed inputs, so that a target must take some of its seeds.
     #[test]
     fn every_target_takes_some_of_its_seeds() {
         for target in ALL.into_iter().filter(|target| !target.plugin && target.name != "arguments") {

@@ -13,16 +13,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// What is tried.
+/// A job of a worker.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) enum Job {
     /// The executions of these numbers.
     Numbers { seed: u64, from: u64, to: u64 },
-    /// What stands in a file.
+    /// The contents of a file.
     File(PathBuf),
 }
 
-/// What a worker says, in lines of JSON.
+/// A message of a worker, a line of JSON.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) enum Word {
     /// So many more inputs were tried and taken.
@@ -36,17 +36,17 @@ pub(crate) enum Word {
 pub(crate) struct Finding {
     /// The number of the execution; 0 for a file.
     pub(crate) number: u64,
-    /// What is the same in all findings of one fault.
+    /// A key that is the same in all findings of one fault.
     pub(crate) key: String,
-    /// What happened.
+    /// A description of the fault.
     pub(crate) message: String,
 }
 
-/// Files by which a worker and the process that started it speak, in the folder of the worker.
+/// Files by which a worker and the process that started it communicate, in the folder of the worker.
 pub(crate) struct Wire;
 
 impl Wire {
-    /// What the worker says.
+    /// The messages of the worker.
     pub(crate) const WORDS: &str = "words";
     /// The number of the execution that runs.
     pub(crate) const NUMBER: &str = "number";
@@ -56,7 +56,7 @@ impl Wire {
     pub(crate) const PLACE: &str = "place";
 }
 
-/// How often counts are said and standard error is emptied.
+/// The number of executions after which counts are reported and standard error is emptied.
 const EVERY: u64 = 500;
 
 /// The stack of an execution, in bytes: that of any thread in Rust.

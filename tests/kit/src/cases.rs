@@ -25,7 +25,7 @@ pub fn distinct_samples(float: DType, registry: &Registry) -> Vec<Sample> {
     samples(float, registry).into_iter().filter(|sample| float == DType::F32 || depends(sample)).collect()
 }
 
-/// How messages name a sample: ``tanh `special values` in bf16``.
+/// The name of a sample in messages: ``tanh `special values` in bf16``.
 pub fn describe(sample: &Sample, float: DType) -> String {
     format!("{} `{}` in {float}", sample.op.name(), sample.label)
 }

@@ -1,6 +1,6 @@
 //! `//$` lines: execution checks.
 
-/// How results are compared with what a line states.
+/// The comparison of results with those that a line states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comparison {
     /// `==`: bit for bit on the interpreter (a NaN equals any NaN), within the tolerance on XLA.
@@ -18,7 +18,7 @@ pub struct Check {
     pub inputs: String,
     /// The results as text.
     pub outputs: String,
-    /// How they are compared.
+    /// The comparison.
     pub comparison: Comparison,
     /// Its line, from 1.
     pub line: usize,

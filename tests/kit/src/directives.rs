@@ -16,7 +16,7 @@ pub struct Directives {
     pub model: Option<String>,
     /// Settings of the model.
     pub set: Vec<String>,
-    /// How far floats of CPU XLA and of `~=` may be off, relative to the largest magnitude, in units of roundoff.
+    /// The tolerance of floats of CPU XLA and of `~=`, relative to the largest magnitude, in units of roundoff.
     pub tolerance: f64,
     /// Whether remarks are printed.
     pub remarks: bool,
@@ -26,7 +26,7 @@ pub struct Directives {
     pub metadata: bool,
     /// Whether StableHLO is printed instead of HLO.
     pub stablehlo: bool,
-    /// What becomes of calls of kernels.
+    /// The form that calls of kernels are lowered to.
     pub kernels: KernelForm,
 }
 
@@ -93,7 +93,7 @@ impl Directives {
     /// The recipe, when there is a line of it.
     ///
     /// # Errors
-    /// What the TOML parser says.
+    /// With the message of the TOML parser.
     pub fn recipe(&self) -> Result<Option<Recipe>, String> {
         if self.recipe.is_empty() {
             return Ok(None);

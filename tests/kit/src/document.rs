@@ -2,7 +2,7 @@
 
 use similar::TextDiff;
 
-/// Where expected text stands.
+/// The place of expected text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Anchor {
     /// After the directives.

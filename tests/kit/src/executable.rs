@@ -7,7 +7,7 @@ use halite_support::{Diagnostic, Result};
 /// The serialized HLO of the function of this name alone, without roles.
 ///
 /// # Errors
-/// What a pass, the lowering or the HLO checker says.
+/// An error of a pass, the lowering or the HLO checker.
 pub fn executable(module: &Module, function: &str, registry: &Registry) -> Result<Vec<u8>> {
     xla::hlo(&alone(module, function)?, registry, LowerOptions::default())
 }

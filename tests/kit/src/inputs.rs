@@ -4,7 +4,7 @@ use halite_ir::ops::Add;
 use halite_ir::{Function, ParamRole, Sample, SampleArg, SampleValues, TensorType, sample_inputs};
 use halite_tensor::HostTensor;
 
-/// What operands a function is tried on.
+/// The kind of operands that a function is tried on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InputKind {
     /// Floats between -2 and 2, integers from 0 to 3.
@@ -14,14 +14,14 @@ pub enum InputKind {
     /// The same: elements count through them from a number, and each operand is so many of them ahead of the one before. Operands are equal
     /// where that is none; over all numbers each value meets each.
     Pairs {
-        /// How far an operand is ahead of the one before.
+        /// The number of values that an operand is ahead of the one before.
         ahead: usize,
-        /// What the first element begins with.
+        /// The position, among the special values, of the first element of the first operand.
         from: usize,
     },
 }
 
-/// How many special values there are.
+/// The number of special values.
 pub(crate) const SPECIALS: usize = 10;
 
 /// Operands of a function, the same for the same seed. What is declared of them holds.

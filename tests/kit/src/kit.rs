@@ -29,7 +29,7 @@ pub struct Kit {
     bless_command: Option<String>,
 }
 
-/// What is done about text in golden files that is not what it should be.
+/// The treatment of text in golden files that differs from what is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// The test fails.
@@ -45,13 +45,13 @@ impl Mode {
     }
 }
 
-/// What became of a golden file.
+/// The result for a golden file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Report {
     /// Its path below the folder, without the extension: `opt/cse`.
     pub name: String,
-    /// What is wrong, for people: several lines.
+    /// An error for people, of several lines.
     pub result: Result<(), String>,
 }
 
@@ -83,7 +83,8 @@ impl Kit {
         self
     }
 
-    /// What a failing test tells people to run, with the name of the test after it. Without, it tells of `HALITE_BLESS`.
+    /// Sets the command that a failing test tells people to run, with the name of the test after it. Without it, the message names
+    /// `HALITE_BLESS`.
     #[must_use]
     pub fn bless_command(mut self, command: impl Into<String>) -> Self {
         self.bless_command = Some(command.into());

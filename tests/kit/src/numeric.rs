@@ -18,7 +18,7 @@ pub fn drawn(arg: SampleArg, seed: u64) -> HostTensor {
 /// The derivatives of `f` by each element of `at`, from four points with an error of the fourth order in the step.
 ///
 /// # Errors
-/// What `f` returns.
+/// An error of `f`.
 pub fn central_differences(at: &HostTensor, f: impl Fn(HostTensor) -> Result<f64>) -> Result<Vec<f64>> {
     let values = at.f64s();
     let derivative = |index: usize| -> Result<f64> {

@@ -48,7 +48,7 @@ pub fn in_model(function: &Function, results: &[HostTensor]) -> Result<BTreeMap<
     Ok(named)
 }
 
-/// What a weight or a slot of one packs, and what its parts would be called alone.
+/// The packing of a weight or of a slot of one, and the names of its parts.
 fn parts<'a>(function: &'a Function, param: &'a Param) -> Option<(&'a Packing, Vec<String>)> {
     let packing = halite_ir::NamedParams::of(function).packing(param)?;
     let prefix = match &param.role {

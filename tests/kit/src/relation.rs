@@ -81,7 +81,7 @@ fn signature(function: &Function) -> (Vec<(&str, &TensorType)>, Vec<TensorType>)
     (params.collect(), function.result_types())
 }
 
-/// What each rank gets.
+/// Runs a function on each rank, from `inputs[rank][parameter]` to `results[rank][result]`.
 fn run(
     module: &Module,
     function: &Function,
@@ -91,7 +91,7 @@ fn run(
     Interpreter::of(module, registry).run_ranks(function, inputs)
 }
 
-/// How close results are to expected ones.
+/// The tolerance of results against expected ones.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tolerance {
     /// Bit for bit, except that a NaN equals any NaN.
@@ -120,7 +120,7 @@ pub fn agree(found: &[HostTensor], expected: &[HostTensor], tolerance: Tolerance
     Ok(())
 }
 
-/// How far a result is from the expected one, in words.
+/// Describes the difference of a result from the expected one, in words.
 fn apart(found: &HostTensor, expected: &HostTensor) -> String {
     let Difference { max_abs, scale, at, .. } = difference(found, expected);
     let (found, wanted) = (found.f64s()[at], expected.f64s()[at]);

@@ -1,7 +1,6 @@
-//! What is done with the golden files of each folder.
+//! Suites: the tests of the golden files of each folder.
 //!
-//! A suite of one's own says what text belongs into its files; finding, comparing and blessing them is the
-//! [`Kit`](crate::Kit)'s.
+//! A suite decides which text belongs into its files. The [`Kit`](crate::Kit) finds, compares and blesses them.
 
 mod causality;
 mod grad;
@@ -19,7 +18,7 @@ use halite::Session;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is done with the golden files of a folder.
+/// The test of the golden files of a folder.
 pub trait Suite: fmt::Debug + Send + Sync {
     /// The name of the folder.
     fn name(&self) -> &str;
@@ -33,7 +32,7 @@ pub trait Suite: fmt::Debug + Send + Sync {
     /// several threads, for different files.
     ///
     /// # Errors
-    /// What is wrong that blessing cannot mend, for people.
+    /// A message for people about a fault that blessing cannot mend.
     fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String>;
 }
 

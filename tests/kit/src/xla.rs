@@ -54,7 +54,7 @@ pub fn run_passes(passes: &str, module: &mut Module, registry: &Registry) -> Res
 /// The HLO of a module in any phase that needs no optimizer.
 ///
 /// # Errors
-/// What passes, lowering or the HLO checker say.
+/// An error of passes, lowering or the HLO checker.
 pub fn hlo(module: &Module, registry: &Registry, options: LowerOptions) -> Result<Vec<u8>> {
     let mut module = module.clone();
     run_passes("expand-composites", &mut module, registry)?;
@@ -89,7 +89,7 @@ fn realize(module: &mut Module, registry: &Registry) -> Result<()> {
 /// Compiles HLO with exact rounding.
 ///
 /// # Errors
-/// What XLA says.
+/// An error of XLA.
 pub fn compile(hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
     compile_in(ProgramFormat::Hlo, hlo, num_replicas)
 }
@@ -97,7 +97,7 @@ pub fn compile(hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
 /// Compiles HLO with exact rounding, handed to the plugin in a format.
 ///
 /// # Errors
-/// When it cannot be written in the format, and what XLA says.
+/// When it cannot be written in the format, or XLA refuses it.
 pub fn compile_in(format: ProgramFormat, hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
     let program = Program::new(hlo, CompileOptions { num_replicas, ..CompileOptions::default() })?
         .in_format(format, |hlo| translate(hlo, num_replicas))?;
@@ -130,7 +130,8 @@ pub fn evaluate_in(
     Ok(evaluate_ranks_in(format, hlo, &[inputs.to_vec()])?.swap_remove(0))
 }
 
-/// Compiles HLO with exact rounding and runs it once on as many ranks as there are inputs: `inputs[rank][parameter]` to `results[rank][result]`.
+/// Compiles HLO with exact rounding and runs it once on as many ranks as there are inputs: `inputs[rank][parameter]` to
+/// `results[rank][result]`.
 ///
 /// # Errors
 /// As [`evaluate`].

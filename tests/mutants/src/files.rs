@@ -1,4 +1,4 @@
-//! Which files hold production code, and which of their lines are code: those that `tests/lines.sh` counts.
+//! The files that hold production code, and their lines of code: those that `tests/lines.sh` counts.
 
 use crate::mutant::Result;
 use std::path::Path;

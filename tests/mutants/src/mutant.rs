@@ -4,28 +4,28 @@ use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::path::Path;
 
-/// What everything here fails with.
+/// The result of a function here, with an error of any type.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// One change of one place. File, kind, both texts, the text of the line and a count find the place in another version of the
 /// sources, where the line has another number.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Mutant {
-    /// What its switch is called: from 1.
+    /// The number of its switch, from 1.
     pub number: u32,
     /// Of the root of the repository.
     pub file: String,
     /// In the sources that it was drawn from, from 1.
     pub line: usize,
-    /// Which sort of change it is.
+    /// The kind of change.
     pub kind: String,
-    /// What stands there.
+    /// The text that is replaced.
     pub before: String,
-    /// What the mutant has in its place.
+    /// The text that replaces it.
     pub after: String,
     /// The line, without spaces around it.
     pub text: String,
-    /// How many places in the file before it agree with it in all of this.
+    /// The number of places before it in the file that agree with it in all of this.
     pub nth: usize,
 }
 

@@ -14,7 +14,7 @@ const SWITCHES: &str = include_str!("switches.txt");
 const CLEARED: &str = ".env_clear()";
 const KEPT: &str = ".env_clear().envs(std::env::vars().filter(|(name, _)| name.starts_with(\"HALITE_MUTANT\")))";
 
-/// Where a mutant stands in a planted file, in bytes.
+/// The place of a mutant in a planted file, in bytes.
 #[derive(Serialize)]
 struct Place {
     number: u32,

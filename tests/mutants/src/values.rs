@@ -1,4 +1,4 @@
-//! What a function that does nothing could return, by its written type.
+//! Expressions that could replace the body of a function, by its written type.
 
 use syn::{GenericArgument, PathArguments, ReturnType, Type, TypePath};
 

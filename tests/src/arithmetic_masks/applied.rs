@@ -1,4 +1,4 @@
-//! How scores and masks make weights.
+//! Ways to make weights from scores and masks.
 
 use super::Draft;
 use super::weights::KeyOffsets;

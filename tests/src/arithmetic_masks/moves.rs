@@ -1,4 +1,4 @@
-//! What moves features along the sequence beside attention: concatenation and running sums.
+//! Ways to move features along the sequence beside attention: concatenation and running sums.
 
 use super::{Draft, HIDDEN};
 use halite_ir::Value;

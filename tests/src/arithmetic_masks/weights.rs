@@ -6,7 +6,7 @@ use halite_ir::ops::Direction;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Where keys stand: behind `memory` that are there always, and seen up to `shift` positions after the query.
+/// The offsets of keys: behind `memory` keys that are always there, and seen up to `shift` positions after the query.
 #[derive(Clone, Copy)]
 pub(super) struct KeyOffsets {
     pub(super) memory: usize,

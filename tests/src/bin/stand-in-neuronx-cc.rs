@@ -29,17 +29,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// What `STAND_IN_FAULT` may ask for.
+/// The faults that `STAND_IN_FAULT` may ask for.
 const FAULTS: [&str; 6] = ["hang", "crash", "partial", "blank", "silent", "fail"];
 
-/// Where `STAND_IN_GATE` may have it wait: when it is asked for its version, before it has written anything, and when half
-/// of the output is written.
+/// The stages at which `STAND_IN_GATE` may have it wait: when it is asked for its version, before it has written anything, and when
+/// half of the output is written.
 const STAGES: [&str; 3] = ["asked", "started", "writing"];
 
 const VERSION: &str = "NeuronX Compiler version 2.27.5334.0+standin";
 const BANNER: &str = "\nThis is the stand-in of Halite's tests and no compiler.\nPython version none\n";
 
-/// What a compile is asked to do.
+/// The arguments of a compile.
 struct Arguments {
     input: PathBuf,
     output: PathBuf,
@@ -211,7 +211,7 @@ fn program(module: &HloModuleProto, flags: &[String]) -> Result<Vec<u8>, String>
     standin_nrt::of_hlo(&halite_hlo::encode(&linked), target).map(|neff| neff.to_bytes())
 }
 
-/// What looks like a NEFF and follows from the input alone.
+/// Bytes that look like a NEFF and follow from the input alone.
 fn neff(hlo: &[u8], flags: &[String]) -> Vec<u8> {
     let mut neff = b"STAND-IN NEFF OF HALITE'S TESTS, NOT A PROGRAM\n".to_vec();
     neff.resize(1024, b'.');

@@ -8,10 +8,10 @@ use halite_neuron::{Tables, neuronx};
 use halite_test_kit::{Anchor, Case, Outcome, Suite};
 use std::collections::BTreeSet;
 
-/// What becomes of the environment that the launch script of a published run exports.
+/// The suite on the environment that the launch script of a published run exports.
 ///
-/// Lines such as `export NAME=value` and `NAME=value` are those of the script. What is expected says of each what Halite does
-/// with it, then what Halite adds.
+/// Lines such as `export NAME=value` and `NAME=value` are those of the script. The expected text says for each what Halite does with
+/// it, then what Halite adds.
 #[derive(Debug)]
 pub(super) struct Launch;
 
@@ -45,12 +45,12 @@ impl Suite for Launch {
     }
 }
 
-/// How `halite neuron compile` calls the compiler on the training step.
+/// The arguments with which `halite neuron compile` calls the compiler on the training step.
 fn command_line(flags: Vec<String>) -> String {
     neuronx::arguments(ModuleRole::TRAIN_STEP.name(), &flags).join(" ")
 }
 
-/// What becomes of one variable of the script.
+/// Describes whether one variable of the script is kept or replaced, and by what.
 fn answer(name: &str, value: &str, ours: &Surroundings) -> Result<String, String> {
     let variable = Tables::builtin().variable(name).ok_or_else(|| format!("no table knows `{name}`"))?;
     if name == "NEURON_CC_FLAGS" {

@@ -4,7 +4,7 @@ use crate::legality::cases;
 use halite::Session;
 use halite_test_kit::{Anchor, Case, Outcome, Suite};
 
-/// What rules of Neuron targets find in HLO: a file for each rule, named after it.
+/// The suite on the findings of the rules of Neuron targets in HLO: a file for each rule, named after it.
 ///
 /// HLO is not read from text, so the modules are made in `src/legality/` and shown here.
 #[derive(Debug)]

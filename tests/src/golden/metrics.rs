@@ -10,10 +10,10 @@ use halite_bundle::ModuleRole;
 use halite_support::Diagnostics;
 use halite_test_kit::{Anchor, Case, Outcome, Suite};
 
-/// What each module of a model consists of once it is compiled: products, softmaxes, masks, instructions.
+/// The suite on the figures of each compiled module of a model: products, softmaxes, masks, instructions.
 ///
-/// A file names a preset, or a model of the folder `models`, and perhaps settings. A change of a pass shows here what it
-/// does to real models.
+/// A file names a preset, or a model of the folder `models`, and perhaps settings. It shows how a change of a pass changes real
+/// models.
 #[derive(Debug)]
 pub(super) struct Metrics;
 

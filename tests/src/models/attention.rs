@@ -1,4 +1,4 @@
-//! What attention with dropout is spelled with.
+//! Functions that attention with dropout is written with.
 
 use halite::model::{Argument, ModelBuilder, Tensor};
 

@@ -24,7 +24,7 @@ pub struct Gpt2 {
     pub seq: usize,
     /// Sequences.
     pub batch: usize,
-    /// What `layer_norm` adds to the variance.
+    /// The number that `layer_norm` adds to the variance.
     pub eps: f64,
     /// Standard deviation of initial weights.
     pub init_std: f64,

@@ -30,7 +30,7 @@ pub struct Llama {
     pub rope: &'static [(&'static str, f64)],
     /// Whether the output projection is the embedding table.
     pub tied: bool,
-    /// What `rms_norm` adds to the mean square.
+    /// The number that `rms_norm` adds to the mean square.
     pub eps: f64,
     /// Standard deviation of initial weights.
     pub init_std: f64,

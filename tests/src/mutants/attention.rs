@@ -5,7 +5,7 @@ use halite_ir::{Attr, Real, Value};
 use halite_support::Result;
 use halite_tensor::DType;
 
-/// What may be wrong with attention beside its mask.
+/// A fault of attention beside its mask.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wiring {
     /// Nothing.
@@ -30,7 +30,7 @@ const FAULTY: [(&str, Wiring); 5] = [
     ("maximum over everything", Wiring::MaximumOfAll),
 ];
 
-/// How scores are kept from positions that are not seen.
+/// Fill values that hide the scores of positions that are not seen.
 const FILLS: [f64; 5] = [f64::NEG_INFINITY, f64::NEG_INFINITY, -1e9, -1e4, -3.402_823_466_385_288_6e38];
 
 impl Draft<'_, '_> {

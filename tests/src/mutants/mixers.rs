@@ -1,4 +1,4 @@
-//! What moves features between positions beside attention.
+//! Ways to move features between positions beside attention.
 
 use super::{Draft, Sizes};
 use halite_ir::Value;

@@ -108,7 +108,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What a simplifier may remove, and its neighbours that it must leave.
+    /// Adds an operation that a simplifier may remove, or a similar one that it must leave.
     pub(super) fn neutral(&mut self) -> Result<()> {
         let Some(x) = self.pick_float() else { return Ok(()) };
         let value = match self.random.below(6) {

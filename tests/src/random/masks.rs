@@ -6,7 +6,7 @@ use halite_ir::ops::Direction;
 use halite_support::Result;
 use halite_tensor::{DType, Shape};
 
-/// What is put where a query does not see a key.
+/// The value at keys that a query does not see.
 const FILL: f64 = -2.0;
 
 impl Body<'_, '_> {
@@ -33,7 +33,7 @@ impl Body<'_, '_> {
         self.keep(value, x.bound.max(-FILL), x.error)
     }
 
-    /// Which keys (last dimension) a query (the one before) sees: those up to its own position, more often than not.
+    /// The keys (last dimension) that a query (the one before) sees: those up to its own position, more often than not.
     fn seen(&mut self, shape: &Shape) -> Result<Value> {
         let rank = shape.rank();
         let query = self.b.iota(DType::S32, shape.clone(), rank - 2)?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the header begins with, and the version of the format after it.
+/// The beginning of the header, before the version of the format.
 const MAGIC: &[u8] = b"HALITE STAND-IN NEFF ";
 
 /// The version of the format that is written and read.

@@ -23,7 +23,7 @@ const NO_SWITCH: &str = "switch-ignored";
 /// Loads a program that gathers in no second process.
 const NOT_AGAIN: &str = "all-gather-again";
 
-/// What `HALITE_STANDIN_NRT_DEFECT` may name, several with commas between them.
+/// The defects that `HALITE_STANDIN_NRT_DEFECT` may name, several with commas between them.
 pub const DEFECTS: [&str; 18] = [
     "u32-product",
     "u32-sum",
@@ -45,7 +45,7 @@ pub const DEFECTS: [&str; 18] = [
     "u32-compare",
 ];
 
-/// What a defect changes; nothing for those that are elsewhere.
+/// The change that a defect makes to a program; `None` for a defect that is implemented elsewhere.
 fn change(name: &str) -> Option<Change> {
     Some(match name {
         "u32-product" => integers::product,

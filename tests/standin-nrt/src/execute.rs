@@ -25,7 +25,7 @@ pub(crate) struct Program {
     place: Place,
 }
 
-/// Which rank of how many it is loaded for, and as which program of all of them.
+/// The rank and number of ranks that it is loaded for, and its number among the programs of all of them.
 struct Place {
     rank: u32,
     ranks: u32,
@@ -144,7 +144,7 @@ impl Program {
         }
     }
 
-    /// What the first rank answers each rank: a status with its results.
+    /// The first rank's answers to each rank: a status with its results.
     fn decide(&self, all: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let results = || {
             let inputs = all.iter().map(|said| {

@@ -188,7 +188,7 @@ fn info(name: &str, size: usize, usage: c_int) -> TensorInfo {
     TensorInfo { name: bytes, usage, size, dtype: 0, shape: std::ptr::null_mut(), ndim: 0 }
 }
 
-/// How much memory an array of infos takes, with the number of these in front.
+/// The memory layout of an array of infos, with the number of these in front.
 fn layout(count: usize) -> Option<std::alloc::Layout> {
     let head = std::alloc::Layout::new::<TensorInfoArray>();
     Some(head.extend(std::alloc::Layout::array::<TensorInfo>(count).ok()?).ok()?.0)

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// Where results are kept, if anywhere.
+/// The folder where results are kept, if any.
 pub(crate) fn folder() -> Option<PathBuf> {
     orders::variable("MEMORY").map(PathBuf::from)
 }

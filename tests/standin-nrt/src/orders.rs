@@ -1,4 +1,4 @@
-//! What variables have the stand-in do.
+//! Variables that control the stand-in.
 
 use std::ffi::c_int;
 
@@ -9,7 +9,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(format!("{PREFIX}{name}")).ok().filter(|value| !value.is_empty())
 }
 
-/// A number that a variable gives, or what holds without it.
+/// The number that a variable gives, or the default.
 pub(crate) fn number(name: &str, default: u64) -> u64 {
     variable(name).and_then(|text| text.parse().ok()).unwrap_or(default)
 }

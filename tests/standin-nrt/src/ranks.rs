@@ -1,5 +1,5 @@
-//! What ranks in several processes do together. The first rank listens at the address by which they find one another; it gathers what
-//! all say, and answers each. There is one such meeting of a process, from its first program of several ranks on.
+//! Communication of ranks in several processes. The first rank listens at the address by which they find one another; it gathers a
+//! message of each and answers each. A process has one such meeting, from its first program of several ranks on.
 
 use crate::orders;
 use crate::state::hold;
@@ -16,10 +16,10 @@ pub(crate) const ROOT: &str = "NEURON_RT_ROOT_COMM_ID";
 /// The most bytes of what a rank says at once: more is no rank.
 const MOST_BYTES: u64 = 1 << 32;
 
-/// How often is looked for what is awaited.
+/// The interval at which something awaited is looked for.
 const TICK: Duration = Duration::from_millis(5);
 
-/// What a rank that connects is told.
+/// The answer to a rank that connects.
 const TAKEN: u8 = b'+';
 
 /// The ranks that met.
@@ -81,7 +81,7 @@ impl Held {
     }
 }
 
-/// How long is waited for another rank.
+/// The most time to wait for another rank.
 fn limit() -> Duration {
     Duration::from_secs(orders::number("TIMEOUT", 60))
 }
@@ -167,7 +167,7 @@ fn send(stream: &mut TcpStream, bytes: &[u8]) -> Result<(), c_int> {
     })
 }
 
-/// What the other end sends.
+/// The next message of the other end.
 fn receive(stream: &mut TcpStream, deadline: Instant) -> Result<Vec<u8>, c_int> {
     let mut size = [0; 8];
     fill(stream, &mut size, deadline)?;

@@ -1,4 +1,4 @@
-//! What is alive: handles are numbers, which nothing is ever read through.
+//! The live objects of the runtime: handles are numbers, through which nothing is ever read.
 
 use crate::execute::Program;
 use crate::orders;
@@ -9,7 +9,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Where the runtime is.
+/// The phase of the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
     #[default]

@@ -9,7 +9,7 @@ use halite_tests::parallel::for_each;
 
 /// Looks at which work is stopped one by one; of those after, some.
 const EACH: u64 = 32;
-/// How many of the others.
+/// The number of the later looks that are tried.
 const SOME: u64 = 24;
 
 /// Steps of one layer, on a mesh and for Neuron too.

@@ -8,10 +8,10 @@ use halite_test_kit::numeric::{drawn, uniform};
 use halite_tests::arithmetic_masks::{ArithmeticModel, arithmetic_model};
 use halite_tests::parallel::for_each;
 
-/// How many weights and tokens every model is tried on.
+/// The number of weights and tokens that every model is tried on.
 const TRIALS: u64 = 3;
 
-/// How many a witness is tried on, until it shows.
+/// The most weights and tokens that a witness is tried on, until it shows.
 const WITNESS_TRIALS: u64 = 16;
 
 fn count() -> u64 {
@@ -19,7 +19,7 @@ fn count() -> u64 {
     variable.map_or(200, |text| text.parse().expect("`HALITE_ARITHMETIC_MASKS` is a whole number"))
 }
 
-/// What changing later tokens does to logits.
+/// The effect on logits of changing later tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Seen {
     /// They change in some bit.
@@ -94,7 +94,7 @@ fn with_other_token(tokens: &HostTensor, position: usize, vocab: usize) -> HostT
     HostTensor::from_ints(DType::S32, tokens.shape().clone(), tokens.ints().into_iter().enumerate().map(other))
 }
 
-/// What became of one model in one type.
+/// The outcome for one model in one type.
 struct Outcome {
     seed: u64,
     float: DType,
@@ -102,7 +102,7 @@ struct Outcome {
     seen: Seen,
     /// Whether the witness of a leak shows in `f64`.
     is_shown: bool,
-    /// What the same model shows in `f64`.
+    /// The effect in the same model in `f64`.
     exact: Seen,
     is_arithmetic: bool,
     story: String,

@@ -1,4 +1,4 @@
-//! What a compile says of causality: what was proven for what, what it refuses, and how a model or a recipe says otherwise.
+//! The causality that a compile reports: what was proven for what, what it refuses, and how a model or a recipe says otherwise.
 
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};

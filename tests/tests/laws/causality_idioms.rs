@@ -14,7 +14,7 @@ use halite_tensor::{DType, HostTensor};
 use halite_test_kit::numeric::{Random, drawn, uniform};
 use halite_tests::parallel::for_each;
 
-/// How many models there are.
+/// The number of models.
 fn count() -> u64 {
     let variable = std::env::var("HALITE_CAUSAL_IDIOMS").ok();
     variable.map_or(150, |text| text.parse().expect("`HALITE_CAUSAL_IDIOMS` is a whole number"))
@@ -22,7 +22,7 @@ fn count() -> u64 {
 
 const VOCAB: usize = 11;
 
-/// How many weights and tokens every model is tried on.
+/// The number of weights and tokens that every model is tried on.
 const TRIALS: u64 = 4;
 
 /// A way to mix positions: what is added to the stream `x: [batch, seq, hidden]` of `ids: s32[batch, seq]`, sound and faulty.
@@ -89,7 +89,7 @@ const IDIOMS: [Idiom; 16] = [
     },
 ];
 
-/// What labels are, besides the next tokens.
+/// Expressions of labels: the next tokens, all or without some that are ignored.
 const LABELS: [&str; 3] =
     ["tokens[:, 1:]", "where(ids == 3, -100, tokens[:, 1:])", "where(tokens[:, 1:] == 4, -100, tokens[:, 1:])"];
 
@@ -120,7 +120,7 @@ fn text(seed: u64) -> String {
     )
 }
 
-/// What a compile says of the logits.
+/// The verdict of a compile on the logits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Said {
     Proven,
@@ -128,7 +128,7 @@ enum Said {
     Unknown,
 }
 
-/// What a compile of a text says, and the module that it is.
+/// Compiles a text, and returns the verdict and the module.
 fn compiled(text: &str) -> (Said, Module) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("m.hal");

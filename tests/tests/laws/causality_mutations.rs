@@ -12,13 +12,13 @@ use halite_test_kit::xla;
 use halite_tests::mutants::{Mutant, mutant, repeated_mutant};
 use halite_tests::parallel::for_each;
 
-/// How many models there are.
+/// The number of models.
 fn count() -> u64 {
     let variable = std::env::var("HALITE_MUTANTS").ok();
     variable.map_or(200, |text| text.parse().expect("`HALITE_MUTANTS` is a whole number"))
 }
 
-/// How many inputs every model is tried on.
+/// The number of inputs that every model is tried on.
 const TRIALS: u64 = 3;
 
 /// Whether logits change with a later token, bit for bit, on CPU XLA.
@@ -77,7 +77,7 @@ fn compile(hlo: &[u8]) -> halite_support::Result<Box<dyn Executable>> {
     Ok(xla::client().compile(&Program::new(hlo, options)?)?)
 }
 
-/// What became of one model.
+/// The outcome for one model.
 struct Outcome {
     seed: u64,
     verdict: Verdict,

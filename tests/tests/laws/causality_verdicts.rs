@@ -1,4 +1,4 @@
-//! What is told of causality: a leak is what a later token changes, and what the analysis does not follow is no error.
+//! Verdicts on causality: a leak is what a later token changes, and what the analysis does not follow is no error.
 
 use halite::Session;
 use halite::compile::CompileOptions;
@@ -45,7 +45,7 @@ fn leaks_are_shown_at_any_size() {
     }
 }
 
-/// What functions are called says nothing of what they do: as little when all are called as helpers are that round at random.
+/// Names of functions prove nothing about what they do, even when all are called as helpers are that round at random.
 #[test]
 fn names_of_functions_prove_nothing() {
     let mut judged = 0;
@@ -66,7 +66,7 @@ fn names_of_functions_prove_nothing() {
     assert!(judged > 5, "{judged} functions");
 }
 
-/// How many functions of a module have other names, with which it is judged as it was.
+/// Checks that a module is judged the same under other names of its functions; returns the number of these.
 fn same_under_other_names(module: &Module, session: &Session) -> usize {
     let judge = |module: &Module| causality(module, &session.registry).unwrap_or_else(|error| panic!("{error}"));
     let mut renamed = module.clone();

@@ -60,7 +60,7 @@ const DROPOUT: Model = (
     ],
 );
 
-/// What a backward may compute again, by policy.
+/// Policies of recomputation in the backward.
 const RECOMPUTE: [&str; 5] = ["[]", "[\"none\"]", "[\"attention\", \"activation\"]", "[\"dots\"]", "[\"block\"]"];
 
 /// The same by scope and op, and within a budget.
@@ -138,7 +138,7 @@ impl Step {
         Self { module: compiled.ir, hlo: compiled.hlo, executable: OnceCell::new() }
     }
 
-    /// How many calls of forwards it has.
+    /// The number of calls of forwards.
     fn forwards(&self) -> usize {
         let calls = self.entry().insts.iter().filter_map(|inst| match &inst.op {
             Op::Call(call) => Some(&self.module.function(call.callee).name),

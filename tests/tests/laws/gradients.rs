@@ -194,7 +194,7 @@ fn differentiable(sample: &Sample, registry: &Registry) -> Vec<usize> {
     sample.args.iter().enumerate().filter_map(uniform).collect()
 }
 
-/// What is wrong with the gradient, if anything.
+/// The error of the gradient against differences, if it is too large.
 fn compare(sample: &Sample, registry: &Registry) -> Result<Option<String>> {
     let operands = differentiable(sample, registry);
     let primal = objective(sample, registry, &operands)?;

@@ -1,4 +1,4 @@
-//! What HLO becomes again: the meaning of what was lowered.
+//! Lifting of lowered HLO gives the meaning of the original module.
 
 use halite_hlo::graph::Graph;
 use halite_hlo::{CheckedHlo, CollectiveForm, GroupField, decode};
@@ -11,7 +11,7 @@ use halite_test_kit::cases::{FLOATS, describe, distinct_samples};
 use halite_test_kit::xla;
 use halite_tests::random::{RandomModule, RandomOptions, random_module};
 
-/// What a module is once it was lowered and lifted again, all of it followed.
+/// Lowers a module and lifts it again, all of it followed.
 fn again(module: &Module, registry: &Registry, options: LowerOptions, ranks: usize) -> Result<Module> {
     let hlo = CheckedHlo::new(decode(&xla::hlo(module, registry, options)?)?)?;
     let lifted = lift(hlo.graph(), ranks)?;

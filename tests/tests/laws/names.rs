@@ -21,13 +21,13 @@ use halite_tests::structure::nameless;
 
 const MIXED: RandomOptions = RandomOptions { float: DType::F32, smooth: false };
 
-/// How many modules to try.
+/// The number of modules to try.
 fn count() -> u64 {
     let variable = std::env::var("HALITE_RANDOM_MODULES").ok();
     variable.map_or(2000, |text| text.parse::<u64>().expect("`HALITE_RANDOM_MODULES` is a whole number"))
 }
 
-/// What becomes of a module and what is said of it, without names.
+/// The HLO of a module and its diagnostics, without names.
 #[derive(PartialEq, Debug)]
 struct Told {
     /// The HLO, or why there is none.
@@ -78,7 +78,7 @@ fn is_a_key(literal: &LiteralProto) -> bool {
     !literal.u32s.is_empty()
 }
 
-/// What is said of causality alone.
+/// The verdict on causality alone.
 fn causality(session: &Session, module: &Module, recipe: &Recipe) -> String {
     let findings = Findings::default();
     let cx = session.pass_cx(Some(recipe), Some(&findings)).expect("the target is known");

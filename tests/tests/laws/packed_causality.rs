@@ -3,7 +3,7 @@
 use halite::Session;
 use halite_analysis::{CausalityReport, Verdict, causality};
 
-/// What is known of a model whose scores are masked by `seen`, whose features have `more` added and whose labels are `labels`.
+/// The causality of a model whose scores are masked by `seen`, whose features have `more` added and whose labels are `labels`.
 fn judged(seen: &str, more: &str, labels: &str) -> CausalityReport {
     let text = format!(
         "model m {{
@@ -57,7 +57,7 @@ fn masks_that_are_of_documents_alone_leak() {
     }
 }
 
-/// Where the next document begins is what the next token would tell.
+/// Features that tell where the next document begins tell of the next token, and leak.
 #[test]
 fn the_document_of_the_next_token_is_no_feature() {
     let report = judged(SEEN, "broadcast(reshape(convert(next, float), [batch, seq, 1]), [batch, seq, width])", NEXT);

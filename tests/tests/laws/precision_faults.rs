@@ -23,7 +23,7 @@ const SETTINGS: [&str; 8] =
 /// A fault in a recipe, as settings on top of those of a named one.
 struct RecipeFault {
     name: &'static str,
-    /// What the recipe is without the fault.
+    /// The recipe without the fault.
     base: PrecisionName,
     code: Code,
     settings: &'static [&'static str],
@@ -426,7 +426,7 @@ fn stochastic_rounding_that_is_promised_and_not_done_is_a_bug() {
     assert!(error.severity() == Severity::Bug && error.message().contains("rounded to nearest"), "{error}");
 }
 
-/// What rewrites element types behind the program's back cannot be asked for.
+/// A recipe cannot ask for a rewrite of element types after the compiler, by the environment or by flags.
 #[test]
 fn recipes_cannot_hand_precision_over() {
     let load = |setting: &str| Session::new().load("tiny", &[setting.to_owned()]);

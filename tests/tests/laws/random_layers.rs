@@ -15,7 +15,7 @@ use halite_tests::random::{RandomLayers, RandomOptions, random_layers};
 const MIXED: RandomOptions = RandomOptions { float: DType::F32, smooth: false };
 const SMOOTH: RandomOptions = RandomOptions { float: DType::F64, smooth: true };
 
-/// How many modules to try.
+/// The number of modules to try.
 fn count() -> u64 {
     let variable = std::env::var("HALITE_RANDOM_MODULES").ok();
     variable.map_or(2000, |text| text.parse::<u64>().expect("`HALITE_RANDOM_MODULES` is a whole number")).div_ceil(50)

@@ -17,7 +17,7 @@ use halite_tests::tolerances::RANDOM_DIFFERENCE_NOISE;
 const MIXED: RandomOptions = RandomOptions { float: DType::F32, smooth: false };
 const SMOOTH: RandomOptions = RandomOptions { float: DType::F64, smooth: true };
 
-/// How many modules to try.
+/// The number of modules to try.
 fn count() -> u64 {
     let variable = std::env::var("HALITE_RANDOM_MODULES").ok();
     variable.map_or(2000, |text| text.parse().expect("`HALITE_RANDOM_MODULES` is a whole number"))
@@ -135,7 +135,7 @@ fn passes_keep_their_relation() {
     assert!(idle.is_empty(), "no module gives these passes something to do: {idle:?}");
 }
 
-/// How results break a relation, if they do.
+/// Describes how results break a relation, if they do.
 fn broken(relation: Relation, before: &[HostTensor], after: &[HostTensor]) -> Option<String> {
     let (units, longer) = match relation {
         Relation::Identical => (0.0, false),

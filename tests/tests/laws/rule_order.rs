@@ -1,4 +1,4 @@
-//! What passes made of rules do does not depend on the order of the rules.
+//! The result of passes made of rules does not depend on the order of the rules.
 
 use halite_ir::text::{PrintOptions, parse, print_with};
 use halite_ir::{Module, Registry};
@@ -7,7 +7,7 @@ use halite_support::FileId;
 use halite_test_kit::numeric::Random;
 use std::path::{Path, PathBuf};
 
-/// How often the rules of each pass are shuffled.
+/// The number of times that the rules of each pass are shuffled.
 const SHUFFLES: u64 = 100;
 
 /// The golden files of a pass, by name.
@@ -25,7 +25,7 @@ fn module(file: &Path, registry: &Registry) -> Module {
     parse(&text, FileId::of("test.ir", &text), registry).expect("a golden file parses")
 }
 
-/// What a pass makes of a module, and what it says of it.
+/// The module that a pass makes, and its remarks, as text.
 fn outcome(pass: &Fusion, module: &Module, registry: &Registry) -> String {
     let (mut module, findings) = (module.clone(), Findings::with_remarks());
     let cx = PassCx { findings: Some(&findings), ..PassCx::new(registry) };

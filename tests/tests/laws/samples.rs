@@ -129,7 +129,7 @@ fn interpret(module: &Module, registry: &Registry, inputs: Vec<Vec<HostTensor>>)
     Interpreter::of(module, registry).run_ranks(entry, inputs)
 }
 
-/// What is wrong with XLA's results on each rank, if anything.
+/// The difference of XLA's results on each rank from the interpreter's, if there is one.
 fn disagreement(sample: &Sample, registry: &Registry, found: &[Vec<HostTensor>]) -> Result<Option<String>> {
     let module = sample_module(sample, registry)?;
     let expected = interpret(&module, registry, sample_inputs(sample, SEED))?;

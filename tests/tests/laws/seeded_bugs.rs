@@ -55,7 +55,7 @@ enum Change {
     Results(&'static str, &'static str),
 }
 
-/// What stands for the result of an instruction, given its op and arguments.
+/// Makes a value that replaces the result of an instruction, from its op and arguments.
 type Replace = fn(&mut Rewriter<'_>, &Op, &[Value]) -> Result<Value>;
 
 const ATTENTION: &str = "model.layers.0.self_attn";

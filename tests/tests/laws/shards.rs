@@ -1,4 +1,4 @@
-//! What ops say of shards: that what two ranks compute of the parts of operands are the parts, or terms, of the results.
+//! The dimension factors that ops declare: two ranks that compute on parts of the operands get the parts, or terms, of the results.
 
 use halite_ir::dims::{Factor, FactorKind, FactorMap};
 use halite_ir::ops::Reduction;
@@ -29,7 +29,7 @@ fn cases(registry: &Registry) -> Vec<Case> {
     samples(DType::F64, registry).into_iter().filter(primitive).map(case).collect()
 }
 
-/// How operands or results lie when one factor is sharded by two ranks, in blocks or in turns.
+/// The shardings of operands or results when one factor is sharded by two ranks, in blocks or in turns.
 fn lie(case: &Case, results: bool, factor: usize, stride: usize) -> Vec<Sharding> {
     let all = if results { &case.map.results } else { &case.map.operands };
     let of = |dims: &Vec<halite_ir::dims::DimFactors>| {

@@ -33,7 +33,7 @@ struct Fault {
     shows: &'static str,
 }
 
-/// What stands before and after the last pass of a place.
+/// The modules before and after the last pass of a place, and the recipe.
 fn run(session: &Session, place: &Place) -> (Module, Module, halite_recipe::Recipe) {
     let lines = place.recipe.iter().map(|&line| line.to_owned()).collect();
     let recipe = Directives { recipe: lines, ..Directives::default() }.recipe().unwrap().unwrap();

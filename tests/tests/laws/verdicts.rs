@@ -1,4 +1,4 @@
-//! What verification says of programs that are right, and of those that cannot be judged.
+//! Verdicts of verification on programs that are right, and on those that cannot be judged.
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
@@ -31,7 +31,7 @@ fn load((model, config): (&str, &str), precision: &str, session: &mut Session) -
     session.load(path.to_str().unwrap(), &[]).unwrap()
 }
 
-/// How many seeds: one, or as many as `HALITE_VERDICT_SEEDS` says.
+/// The seeds: one, or as many as `HALITE_VERDICT_SEEDS` says.
 fn seeds() -> std::ops::Range<u64> {
     let variable = std::env::var("HALITE_VERDICT_SEEDS").ok();
     0..variable.map_or(1, |text| text.parse().expect("`HALITE_VERDICT_SEEDS` is a whole number"))

@@ -7,7 +7,7 @@ use halite_tests::parallel::for_each;
 use halite_tests::{layouts, layouts::is_long, many_ranks};
 use std::fmt::Debug;
 
-/// What is found in the step of one rank.
+/// The first finding in the step of one rank.
 fn finding(case: &impl Debug, local: &Module) -> Option<String> {
     let first = replicas(local, Moves::Written).into_iter().next()?;
     Some(format!("{case:?}: {} in `{}`", first.message, first.scope))

@@ -17,12 +17,12 @@ use halite_tests::stepping::{advance, first_inputs};
 use halite_verify::VerifyOptions;
 use std::collections::BTreeSet;
 
-/// How many updates are compared: the first and what moments make of the next, or more in the long run.
+/// The number of updates that are compared: the first and what moments make of the next, or more in the long run.
 fn updates() -> usize {
     if is_long() { 5 } else { 3 }
 }
 
-/// What ranks make of whole inputs.
+/// Runs all ranks, from whole inputs to whole results.
 type Run<'a> = Box<dyn Fn(&[HostTensor]) -> Result<Vec<HostTensor>> + 'a>;
 
 fn run<'a>(machine: Machine, loaded: &'a Loaded, local: &'a Module) -> Run<'a> {
@@ -146,8 +146,8 @@ fn choices_meet_in_few_cases() {
     assert!(some.len() <= Case::MOST, "{} cases", some.len());
     assert_eq!(pairs(&some, Case::pairs), pairs(&all, Case::pairs));
     assert_eq!(pairs(&some, Case::of_model), pairs(&all, Case::of_model));
-    // 51 of `data` with what follows it, then 42 of `tensor`, 18 of `sequence`, 14 of `zero`, 10 of micro-batches, 6 of computing again and machine:
-    // there are 9 meshes, and `sequence` only along `tensor`, `zero` only along `data`.
+    // 51 of `data` with what follows it, then 42 of `tensor`, 18 of `sequence`, 14 of `zero`, 10 of micro-batches, 6 of computing
+    // again and machine: there are 9 meshes, and `sequence` only along `tensor`, `zero` only along `data`.
     assert_eq!(pairs(&all, Case::pairs).len(), 51 + 42 + 18 + 14 + 10 + 6);
     let layout = |case: &Case| (case.ranks.0, case.ranks.1, case.ranks.2, case.ranks.3);
     let layouts: BTreeSet<_> = some.iter().map(layout).collect();

@@ -1,4 +1,4 @@
-//! What `halite hlo check --mesh` finds: nothing in what the compiler makes, and faults in HLO where they are.
+//! Findings of `halite hlo check --mesh`: none in HLO of the compiler, and faults in HLO at their place.
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
@@ -26,7 +26,7 @@ const FLAT: &str = "expand-composites, inline, legalize";
 const COMPILED: &str =
     "expand-composites, cut, inline, (cse, simplify, fold-constant, dce)*, annotate-rounding, cse, legalize";
 
-/// What the layout of a module says of its parameters and results.
+/// The shardings of parameters and results in the layout of a module.
 fn laid(module: &Module) -> Claims {
     let (layout, entry) = (layout(module), entry(module));
     let or_whole = |sharding: Option<&Sharding>, rank| sharding.cloned().unwrap_or_else(|| Sharding::replicated(rank));
@@ -35,7 +35,7 @@ fn laid(module: &Module) -> Claims {
     Claims { params: params.collect(), results: results.collect(), ranks: Vec::new() }
 }
 
-/// What HLO claims, with the first dimension of the first parameter shared out along the first axis if `sharded`.
+/// The claims of HLO, with the first dimension of the first parameter sharded along the first axis if `sharded`.
 fn sharded_first(mesh: &Mesh, graph: &Graph, lifted: &Lifted, sharded: bool) -> Claims {
     let entry = lifted.module.entry().unwrap();
     let mut claims = claims(graph, entry, mesh).unwrap();
@@ -47,7 +47,7 @@ fn sharded_first(mesh: &Mesh, graph: &Graph, lifted: &Lifted, sharded: bool) -> 
     claims
 }
 
-/// What is found in HLO whose ranks are said to hold this.
+/// The findings in HLO whose ranks are said to hold this.
 fn found(hlo: HloModuleProto, mesh: &Mesh, claims: &Claims) -> Vec<ReplicaFinding> {
     let hlo = CheckedHlo::new(hlo).unwrap();
     let mut lifted = lift(hlo.graph(), mesh.num_ranks()).unwrap();
@@ -64,7 +64,7 @@ fn lowered(step: &OnMesh, passes: &str) -> (Module, HloModuleProto) {
     (module, hlo)
 }
 
-/// What is found of a model in its IR and in its HLO.
+/// The findings in a model's IR and in its HLO.
 fn of_model(model: Model, ranks: Ranks, passes: &str) -> [Vec<ReplicaFinding>; 2] {
     let (module, hlo) = lowered(&OnMesh::new(model, ranks), passes);
     [replicas(&module, Moves::Unwritten), found(hlo, &layout(&module).mesh, &laid(&module))]
@@ -85,8 +85,8 @@ fn nothing_is_found_in_flat_hlo() {
     });
 }
 
-/// A model whose heads share key heads, on more ranks than there are: the passes that clean up leave more readings of where heads lie than the
-/// analysis follows, in the IR as in the HLO of it.
+/// A model whose heads share key heads, on more ranks than there are: the passes that clean up leave more readings of where heads lie
+/// than the analysis follows, in the IR as in the HLO of it.
 fn is_beyond_proof(model: Model, (_, tensor, ..): Ranks) -> bool {
     tensor == 4 && model == MODELS[3]
 }
@@ -139,7 +139,7 @@ fn sums(hlo: &HloModuleProto) -> Vec<usize> {
     insts.filter(|(_, inst)| is_sum(inst)).map(|(at, _)| at).collect()
 }
 
-/// What is found in HLO that JAX made (`tests/jax/make_mesh_hlo.py`), which says itself how it is sharded.
+/// The findings in HLO that JAX made (`tests/jax/make_mesh_hlo.py`), which has its shardings.
 fn of_jax(file: &str) -> Vec<(String, Option<String>)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("jax/fixtures/mesh_{file}.hlo.pb"));
     let hlo = decode(&std::fs::read(&path).unwrap()).unwrap();

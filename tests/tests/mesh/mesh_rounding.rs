@@ -16,9 +16,9 @@ const VOCAB: usize = 32;
 const UPDATES: usize = 100;
 /// Each so many updates, one update is made from the state of one device.
 const APART: usize = 5;
-/// Of all roundings of a weight, so many may fall otherwise than on one device. With bits of another stream a third do: `2 p (1 - p)`, where the
-/// place `p` between two numbers is any. Sums in another order are some 4 units of `f32` off, which changes a rounding to `bf16` once in
-/// 2^14, and all of a row where that was one of an activation: 0.3% were seen in all.
+/// Of all roundings of a weight, so many may fall otherwise than on one device. With bits of another stream a third do: `2 p (1 - p)`,
+/// where the place `p` between two numbers is any. Sums in another order are some 4 units of `f32` off, which changes a rounding to
+/// `bf16` once in 2^14, and all of a row where that was one of an activation: 0.3% were seen in all.
 const FEW: f64 = 0.05;
 
 const SIZES: [&str; 8] =
@@ -64,7 +64,7 @@ fn looks() -> Vec<(usize, Tensors, Tensors)> {
     looks
 }
 
-/// How many elements differ.
+/// The number of elements that differ.
 fn differing(found: &HostTensor, expected: &HostTensor) -> usize {
     found.f64s().iter().zip(expected.f64s()).filter(|(found, expected)| **found != *expected).count()
 }

@@ -1,4 +1,5 @@
-//! Vocabularies that the ranks of `tensor` do not divide: they are shared with padding, and training is what it is on one device without any.
+//! Vocabularies that the ranks of `tensor` do not divide: they are shared with padding, and training is what it is on one device
+//! without any.
 
 use halite_ir::{Function, Module};
 use halite_test_kit::{in_model, stored_as};
@@ -28,7 +29,7 @@ fn both(model: Model, ranks: Ranks) -> ((Loaded, Module), (Loaded, Module)) {
     ((alone, plain), (loaded, local))
 }
 
-/// What a rank computes and exchanges has no whole row of logits.
+/// Whether no value that a rank computes or exchanges has a whole row of logits.
 fn shares_logits(module: &Module, tensor: usize) -> bool {
     let padded = VOCAB.next_multiple_of(tensor);
     let whole = |function: &Function| {

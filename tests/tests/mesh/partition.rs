@@ -31,7 +31,7 @@ fn of<'a>(functions: &'a [(String, Vec<String>)], name: &str) -> &'a [String] {
     &functions.iter().find(|(own, _)| own == name).expect("the function").1
 }
 
-/// What an update with `data` = 2 sends: each gradient, those of the two norms of a block as one; the count and the loss.
+/// The collectives of an update with `data` = 2: each gradient, those of the two norms of a block as one; the count and the loss.
 const GRADIENTS_OVER_DATA: [&str; 7] = [
     "4 all_reduce f64[1,48,16]",
     "2 all_reduce f64[16,16]",
@@ -42,8 +42,8 @@ const GRADIENTS_OVER_DATA: [&str; 7] = [
     "2 all_reduce f64[]",
 ];
 
-/// What it sends with the state in shards: each weight; the count, the loss and the squares of the norm; each gradient, those of the two norms of a
-/// block as one.
+/// The collectives with the state in shards: each weight; the count, the loss and the squares of the norm; each gradient, those of the
+/// two norms of a block as one.
 const SHARDS_OVER_DATA: [&str; 12] = [
     "4 all_gather f64[1,24,16]",
     "2 all_gather f64[16,16]",
@@ -68,8 +68,8 @@ fn a_block_sums_twice_each_way() {
     assert_eq!(of(&functions, "block_backward"), ["all_reduce f64[4,8,16]"; 2]);
 }
 
-/// With sequence parallelism, two gathers and two scattered sums forward; backward the same for cotangents, and what products read is gathered
-/// again.
+/// With sequence parallelism, two gathers and two scattered sums forward; backward the same for cotangents, and what products read is
+/// gathered again.
 #[test]
 fn a_block_on_shares_of_the_sequence_gathers_and_scatters() {
     let settings = ["precision=fp64", "batch=4", "parallel.data=1", "parallel.tensor=2", "parallel.sequence=true"];
@@ -81,7 +81,7 @@ fn a_block_on_shares_of_the_sequence_gathers_and_scatters() {
     assert_eq!((count(gather), count(scatter), backward.len()), (4, 2, 6), "{backward:?}");
 }
 
-/// How often each of these is sent, but for slices, which send nothing.
+/// Counts equal collectives, without slices, which send nothing.
 fn tally(sent: &[String]) -> Vec<String> {
     let mut counts = BTreeMap::new();
     for own in sent.iter().filter(|own| !own.starts_with("dynamic_slice")) {
@@ -112,8 +112,9 @@ fn shards_of_the_state_scatter_gradients_and_gather_weights() {
     sends_once(&["precision=fp64", "batch=2", "parallel.data=2", "parallel.zero=1"], &SHARDS_OVER_DATA);
 }
 
-/// With micro-batches a block sends what it does with one, and each micro-batch the hidden states of the embedding, the cotangents at the last
-/// projection, and what the loss takes of logits: a maximum and a sum each way, and those of the labels. An update adds the squares of its norm.
+/// With micro-batches a block sends what it does with one, and each micro-batch the hidden states of the embedding, the cotangents at
+/// the last projection, and what the loss takes of logits: a maximum and a sum each way, and those of the labels. An update adds the
+/// squares of its norm.
 #[test]
 fn micro_batches_send_what_one_batch_does() {
     let settings = ["precision=fp64", "batch=4", "parallel.data=1", "parallel.tensor=2", "accumulate=2"];

@@ -97,7 +97,7 @@ fn programs_that_were_refused_once_compile() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a sum stands beside: constants, and what is not linear.
+/// Expressions in which a sum stands beside constants, or beside what is not linear.
 const EXPRESSIONS: [&str; 16] = [
     "return loss + 1e-5, count",
     "return loss, count + 1e-5",

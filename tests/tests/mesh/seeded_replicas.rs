@@ -13,7 +13,7 @@ mod kinds;
 
 use kinds::{KINDS, Kind, Site};
 
-/// What faults are made of: each kind of parallelism, merged projections, tied weights, dropout.
+/// The steps that faults are made in: each kind of parallelism, merged projections, tied weights, dropout.
 const STEPS: [(Model, Ranks); 4] = [
     (MODELS[0], (2, 2, true, 1, 1)),
     (MODELS[0], (1, 4, true, 0, 1)),
@@ -52,7 +52,7 @@ struct Judge {
     runs: Vec<(Vec<HostTensor>, Vec<HostTensor>, Vec<HostTensor>)>,
 }
 
-/// What finds a fault.
+/// The check that finds a fault.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum By {
     Analysis,

@@ -25,7 +25,7 @@ const SEQUENCES: usize = 4;
 /// Updates on each layout, one after another.
 const UPDATES: u64 = 3;
 
-/// How far values may be from those of the run on one device, relatively.
+/// The relative tolerance of values against those of the run on one device.
 const APART: f64 = 1e-9;
 
 /// `data`, `tensor`, `sequence`, `zero`: from one device through all others and back to it.
@@ -53,7 +53,7 @@ fn compile(layout: &[String], more: &[&str]) -> Bundle {
     compile_in(&mut Session::new(), layout, more)
 }
 
-/// What an observer is warned of.
+/// The warnings that an observer got.
 #[derive(Default)]
 struct Warnings(Vec<Diagnostic>);
 

@@ -1,4 +1,5 @@
-//! What ranks send to one another in a step, against what Megatron's layout asks for and what XLA's partitioner makes of the same model.
+//! The bytes that ranks send to one another in a step, compared with what Megatron's layout needs and what XLA's partitioner makes of
+//! the same model.
 
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
@@ -26,8 +27,8 @@ struct Case {
     tensor: usize,
     sequence: bool,
     zero: bool,
-    /// MB that a rank sends in what XLA's partitioner makes of the plain model, and of one with merged projections and a constrained residual
-    /// stream: JAX 0.10.2 on 8 virtual CPU devices.
+    /// MB that a rank sends in what XLA's partitioner makes of the plain model, and of one with merged projections and a constrained
+    /// residual stream: JAX 0.10.2 on 8 virtual CPU devices.
     xla: [f64; 2],
     /// The most that a step may send of these.
     goal: [f64; 2],
@@ -117,7 +118,7 @@ fn step(family: &Family, case: &Case, recompute: &str) -> Module {
     module
 }
 
-/// What is kept for the backward, and how many sums of hidden states over `tensor` a block makes once more for what is not: with shares of the
+/// A policy of recomputation, and the number of sums of hidden states over `tensor` that a block then repeats: with shares of the
 /// sequence, as the gathers and scatters that these are made of.
 struct Policy {
     recompute: &'static str,
@@ -134,8 +135,9 @@ const POLICIES: [Policy; 3] = [
     Policy { recompute: "['block']", sums: 1.0, gathers: 2.0, scatters: 1.0 },
 ];
 
-/// Bytes that Megatron's layout has a rank send: a sum over `tensor` of a block's hidden states twice each way, of those of the embedding, and of
-/// the cotangents at the last projection; with shares of the sequence, a gather and a scatter for each. Each gradient goes once along `data`.
+/// Bytes that Megatron's layout has a rank send: a sum over `tensor` of a block's hidden states twice each way, of those of the
+/// embedding, and of the cotangents at the last projection; with shares of the sequence, a gather and a scatter for each. Each
+/// gradient goes once along `data`.
 fn formula(family: &Family, case: &Case, policy: &Policy) -> f64 {
     let (data, tensor) = (case.data as f64, case.tensor as f64);
     let [over_data, over_tensor] = [data, tensor].map(|ranks| (ranks - 1.0) / ranks);

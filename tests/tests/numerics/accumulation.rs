@@ -104,7 +104,7 @@ fn a_refused_batch_changes_nothing() {
     assert_eq!(step.completed(), 1);
 }
 
-/// What the manifest says of both forms.
+/// The schedule of both forms in the manifest.
 #[test]
 fn the_schedule_lists_the_calls() {
     let calls = |bundle: &Bundle| {
@@ -142,7 +142,7 @@ fn a_module_grows_by_its_calls_alone() {
     assert_eq!(nine - three, 6 * (three - two));
 }
 
-/// What the steps of one update take at a time: that of one micro-batch, one copy of the gradients, and 5% more.
+/// The temporary memory of the calls of an update is at most that of one micro-batch, one copy of the gradients, and 5% more.
 #[test]
 fn memory_is_that_of_one_micro_batch_and_the_sums() {
     let sizes = ["layers=3", "hidden=192", "heads=6", "kv_heads=3", "ffn=528", "vocab=1536", "seq=192", "batch=2"];

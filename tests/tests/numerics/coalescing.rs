@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Updates that are compared.
 const UPDATES: usize = 10;
 
-/// What follows the passes that all modules share, for the gradients as results.
+/// The passes after those that all modules share, for the gradients as results.
 const GRADIENTS: &str = "auto-diff, auto-cast, (simplify, fold-constant, cse, dce)*, dispatch-dialect, \
     expand-composites, inline, (simplify, fold-constant, cse, dce)*, annotate-rounding, cse, legalize";
 
@@ -112,7 +112,7 @@ impl Model {
 }
 
 impl Program {
-    /// How many weights are several of the model.
+    /// The number of weights that pack several of the model.
     fn packed(&self) -> usize {
         let entry = self.module.entry().expect("a model has an entry");
         entry.params.iter().filter(|param| param.packing().is_some()).count()
@@ -145,8 +145,8 @@ fn stored(plain: &Program, optimized: &Program, inputs: &[HostTensor]) -> Vec<Ho
     stored_as(old, new, inputs.to_vec()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What counts as the least scale of a tensor. The bias of keys adds the same to all scores of a query, so that in exact
-/// arithmetic its gradient is zero.
+/// The least scale of a tensor. The bias of keys adds the same to all scores of a query, so that in exact arithmetic its gradient is
+/// zero.
 fn least(name: &str) -> f64 {
     if name.ends_with(".k.bias") { 1e-3 } else { 0.0 }
 }

@@ -25,7 +25,7 @@ fn compiled(settings: &[&str]) -> (Module, Bundle) {
 const ALL_BUT_THE_LAST: &str = "optimizer.group = [{ name = \"body\", frozen = true, \
      params = [\"*embed*\", \"model.layers.0.*\", \"model.layers.1.*\", \"model.layers.2.*\"] }]";
 
-/// What the model calls the weights that a parameter of a step stores.
+/// The names in the model of the weights that a parameter of a step stores.
 fn in_model(bundle: &Bundle, param: &str) -> Vec<String> {
     bundle.buffer(param).expect("a parameter has a buffer").tensor_names()
 }

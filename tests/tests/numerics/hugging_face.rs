@@ -49,7 +49,7 @@ fn compile(input: &str, overrides: &[&str], roles: &[ModuleRole]) -> Compiled {
     session.compile(&source, &options).unwrap_or_else(|errors| panic!("{input}: {errors:?}"))
 }
 
-/// What Transformers says of the published configurations.
+/// The figures of Transformers for the published configurations.
 #[derive(Deserialize)]
 struct Parameters {
     models: BTreeMap<String, Published>,
@@ -79,8 +79,8 @@ impl Published {
 /// parameters), `meta-llama/Llama-3.1-8B` (16,060,522,496), `mistralai/Mistral-7B-v0.1` (14,483,464,192) and `Qwen/Qwen2.5-7B`
 /// (15,231,233,024). GPT-2 is the model of 124M parameters of the document `openai-community/gpt2`; it is counted from the
 /// sizes of its `config.json`: tokens and positions, 12 blocks of 12 h^2 + 13 h, and the last norm, where h is 768.
-/// BERT is counted so too: tokens, positions and types, 12 blocks of 12 h^2 + 13 h, the norm before them, and a head of h^2 + 3 h and a bias for
-/// each token.
+/// BERT is counted so too: tokens, positions and types, 12 blocks of 12 h^2 + 13 h, the norm before them, and a head of h^2 + 3 h and
+/// a bias for each token.
 const PUBLISHED: [(&str, u64); 6] = [
     (
         "bert-base-uncased",
@@ -132,7 +132,7 @@ fn expected(case: &str) -> Tensors {
     tensors::read(&fixture(case).join("expected.safetensors")).expect("the file is in the repository")
 }
 
-/// What a module of a fixture computes of what is fed.
+/// The outputs of a module of a fixture for these inputs.
 fn outputs(case: &str, role: &ModuleRole, overrides: &[&str], fed: &Tensors) -> Tensors {
     let input = fixture(case).join("config.json").display().to_string();
     let compiled = compile(&input, &[&SETTINGS, overrides].concat(), std::slice::from_ref(role));

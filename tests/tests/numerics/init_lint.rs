@@ -1,4 +1,4 @@
-//! How models start: the scale of the residual stream as it is computed is that of one step on CPU XLA.
+//! The initial scale of the residual stream, as it is computed, is that of one step on CPU XLA.
 
 use halite::Session;
 use halite::source::Source;
@@ -9,7 +9,7 @@ use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::{DType, HostTensor, Init};
 use halite_test_kit::xla;
 
-/// How far a standard deviation that is computed may be from the one that is measured.
+/// The most that a computed standard deviation may differ from the measured one, as a factor.
 const FACTOR: f64 = 1.15;
 
 fn load(settings: &[&str]) -> (Session, Source) {
@@ -191,7 +191,7 @@ fn one_after_the_other(second: &str) -> (Session, Module) {
     (session, module)
 }
 
-/// What lies one after the other starts as its parts do, each by its size, if all of them are known.
+/// A concatenation starts as its parts do, each by its size, if all of them are known.
 #[test]
 fn parts_count_by_their_sizes() {
     let (session, module) = one_after_the_other("%q");

@@ -116,7 +116,7 @@ fn an_overflow_starts_the_interval_anew() {
     assert_eq!((skipped["scaler_steps"].ints(), skipped["scaler"].f64s()), (vec![0], vec![128.0]));
 }
 
-/// What is multiplied by a scale is divided by it, everywhere: compared in `f64`, where XLA rounds by little, as it contracts products
+/// Everything that is multiplied by a scale is divided by it: compared in `f64`, where XLA rounds by little, as it contracts products
 /// and sums otherwise.
 #[test]
 fn a_scale_changes_nothing_else() {
@@ -148,7 +148,7 @@ fn both_forms_write_the_same_bits() {
     assert_eq!(run("one"), run("two"));
 }
 
-/// What a scale is for: cotangents below 6e-8, the least number of `f16`, become gradients.
+/// The purpose of a scale: cotangents below 6e-8, the least number of `f16`, become gradients.
 #[test]
 fn small_gradients_survive() {
     let moved = |scale: &str| {

@@ -49,7 +49,7 @@ fn same_but_attempts(before: &Tensors, after: &Tensors) -> bool {
     before.keys().filter(kept).all(|name| before[name].bytes() == after[name].bytes())
 }
 
-/// What makes a gradient that is no number: a weight, and its value.
+/// Values of weights that make a gradient that is not finite.
 const BAD: [(&str, f64); 3] = [("head", f64::INFINITY), ("head", f64::NAN), ("scale", f64::NAN)];
 
 #[test]

@@ -178,8 +178,8 @@ fn exact_gradient(elements: usize, update: u64) -> Vec<f64> {
     (0..elements as u64).map(|at| ((hashed(at) % 2001) as f64 - 1000.0) / below).collect()
 }
 
-/// How many elements of `lion-signs` move, in one of its twenty updates, in another direction than under optax in `f64`; and how
-/// many there are.
+/// The number of elements of `lion-signs` that move, in one of its twenty updates, in another direction than under optax in `f64`; and
+/// the number of all elements.
 fn other_signs(precision: &str) -> (usize, usize) {
     let (session, fixture) = (Session::new(), fixture("lion-signs"));
     let shape: Vec<usize> = numbers(&fixture["shapes"]["w"]).into_iter().map(|size| size as usize).collect();

@@ -1,5 +1,4 @@
-//! What a backward computes again is still computed twice in the HLO that CPU XLA makes of a step: nothing merges it with what it
-//! repeats.
+//! Recomputation in a backward is still there in the HLO that CPU XLA makes of a step: nothing merges it with what it repeats.
 
 use halite_bundle::ModuleRole;
 use halite_hlo::proto::{HloComputationProto, HloModuleProto};
@@ -11,9 +10,9 @@ use std::collections::HashMap;
 
 const LAYERS: usize = 4;
 
-/// What a backward may compute again, and how often it then executes instructions again in each layer: the exponential is that of the
-/// softmax, `tanh` that of GELU. The core of attention has two products, scores and their result; a block two more in the projections
-/// around it, and one before the activation. What the last projection gives is read by no gradient.
+/// Policies of recomputation, and the number of times that the backward then executes instructions again in each layer: the
+/// exponential is that of the softmax, `tanh` that of GELU. The core of attention has two products, scores and their result; a block
+/// two more in the projections around it, and one before the activation. What the last projection gives is read by no gradient.
 const RECOMPUTE: [(&str, [usize; 3]); 2] = [("[\"attention\", \"activation\"]", [1, 1, 2]), ("[\"block\"]", [1, 1, 5])];
 
 const OPCODES: [&str; 3] = ["exponential", "tanh", "dot"];
@@ -21,7 +20,7 @@ const OPCODES: [&str; 3] = ["exponential", "tanh", "dot"];
 /// Set in the process whose XLA writes what it makes of a step: the value for `recompute`.
 const CHILD: &str = "HALITE_TEST_RECOMPUTE";
 
-/// How often a run executes instructions of an opcode.
+/// The number of times that a run executes instructions of an opcode.
 fn executed(module: &HloModuleProto, opcode: &str) -> usize {
     let computations = module.computations.iter().map(|computation| (computation.id, computation)).collect();
     executed_by(&computations, module.entry_computation_id, opcode)
@@ -45,7 +44,7 @@ fn step(recompute: &str) -> Vec<u8> {
     halite_hlo::encode(&compiled::module("gpt2", &ModuleRole::TRAIN_STEP, &settings).hlo)
 }
 
-/// What XLA makes of a step.
+/// The optimized HLO of a step.
 fn optimized(recompute: &str) -> HloModuleProto {
     optimized_by("optimized_hlo::what_is_computed_again_stays_so", (CHILD, recompute)).swap_remove(0)
 }

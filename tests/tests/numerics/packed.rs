@@ -79,7 +79,7 @@ func @main(
 }
 "#;
 
-/// What is packed rounds stochastically with the bits that it would have alone, update after update.
+/// Packed weights round stochastically with the bits that they would have alone, update after update.
 #[test]
 fn packed_weights_round_as_separate_ones() {
     let session = Session::new();

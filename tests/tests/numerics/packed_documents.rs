@@ -12,8 +12,8 @@ const BATCH: usize = 3;
 const SEQ: usize = 14;
 const VOCAB: usize = 23;
 
-/// Heads that share key heads, a window that is shorter than documents, learned positions; each with attention that is spelled out too; and an
-/// encoder.
+/// Heads that share key heads, a window that is shorter than documents, learned positions; each with attention that is spelled out
+/// too; and an encoder.
 const MODELS: [Model; 9] = [
     ("tiny", &["layers=2", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "vocab=23"]),
     ("tiny", &["layers=1", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "vocab=23", "attention_dropout=0.5"]),
@@ -29,7 +29,8 @@ const MODELS: [Model; 9] = [
     ("bert.hal", &["layers=2", "hidden=16", "heads=4", "positions=14", "vocab=23"]),
 ];
 
-/// How many tokens more than positions a model is fed: one, which the last position predicts, but for an encoder, which is fed labels.
+/// The number of tokens beyond positions that a model is fed: one, which the last position predicts, but for an encoder, which is fed
+/// labels.
 fn ahead(model: Model) -> usize {
     usize::from(model.0 != "bert.hal")
 }

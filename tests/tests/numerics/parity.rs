@@ -252,7 +252,7 @@ fn assert_training(name: &str) {
     assert_eq!(weights_after(&case, case.steps).count(), case.weights().len());
 }
 
-/// What the fixture knows of the weights after some updates.
+/// The weights of the fixture after some updates.
 fn weights_after(case: &Case, steps: usize) -> impl Iterator<Item = (&str, &HostTensor)> {
     let prefix = format!("step{steps}/");
     case.expected.iter().filter_map(move |(name, tensor)| Some((name.strip_prefix(&prefix)?, tensor)))

@@ -1,4 +1,4 @@
-//! What is computed again by scope, and within a budget.
+//! Recomputation by scope, and within a budget.
 
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
@@ -79,8 +79,8 @@ fn a_scope_has_a_policy_of_its_own() {
     assert!(block.kept[2] < plain.kept[2]);
 }
 
-/// What is in kernels of a target is computed again as what they stand for is. That of a norm has no statistic, from which its result
-/// would follow: there that is kept too.
+/// Kernels of a target are recomputed as their decompositions are. The kernel of a norm has no statistic, from which its result would
+/// follow: there the result is kept too.
 #[test]
 fn kernels_are_computed_again() {
     let policy = "[\"attention\", \"activation\"]";

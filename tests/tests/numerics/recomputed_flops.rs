@@ -1,4 +1,4 @@
-//! What a backward computes again under each policy, in floating-point operations, against formulas.
+//! Floating-point operations that a backward recomputes under each policy, compared with formulas.
 //!
 //! Formulas leave out tables of positions, which are computed again once for all sequences of a batch: these are many here, and
 //! nothing is executed.
@@ -17,20 +17,20 @@ const HEADS: u64 = 8;
 const KEYS: u64 = HIDDEN / 4;
 const FFN: u64 = 4 * HIDDEN;
 
-/// What a block takes for each token: `2 m n` for a product with an `m` by `n` matrix, and one for each element of what any other
-/// operation computes or sums up.
+/// The operations of a block for each token: `2 m n` for a product with an `m` by `n` matrix, and one for each element of what any
+/// other operation computes or sums up.
 struct Block {
     model: &'static str,
     settings: &'static [&'static str],
-    /// What a norm takes where its input is kept with the statistic.
+    /// Of a norm whose input is kept with the statistic.
     affine: u64,
-    /// What it takes where its input is kept, less the mean if it takes that off.
+    /// Of a norm whose input is kept, without the mean if it takes that off.
     norm: u64,
     /// The mean, and taking it off.
     centring: u64,
     /// Queries, keys and values, with biases and positions.
     projections: u64,
-    /// What the last projection of the block reads, but for the activation.
+    /// Of the input of the last projection, without the activation.
     inner: u64,
     activation: u64,
 }

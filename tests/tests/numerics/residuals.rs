@@ -1,4 +1,4 @@
-//! What a forward keeps for its backward under each policy, against formulas and against JAX.
+//! Residuals that a forward keeps for its backward under each policy, compared with formulas and with JAX.
 
 use halite_bundle::ModuleRole;
 use halite_ir::{Function, Inst, Module, Op, ResultRole};
@@ -30,9 +30,10 @@ const BLOCKS: [Block; 3] = [
 impl Block {
     /// Bytes that are kept at each call, in `f32`.
     ///
-    /// Each of the two norms keeps its input, or that normed, and a statistic for each token; attention its queries, keys and values; the activation what it reads.
-    /// Where the core of attention is not computed again, its probabilities are kept too, and its result, from which the gradient of the
-    /// probabilities takes the term of each row. Where all but products is computed again, so are the statistics.
+    /// Each of the two norms keeps its input, or that normed, and a statistic for each token; attention its queries, keys and values;
+    /// the activation what it reads. Where the core of attention is not computed again, its probabilities are kept too, and its
+    /// result, from which the gradient of the probabilities takes the term of each row. Where all but products is computed again, so
+    /// are the statistics.
     fn kept(&self, recompute: &str) -> u64 {
         let statistics = 2;
         let inner = 2 * HIDDEN + HIDDEN + self.keys_and_values + self.activation;
@@ -89,7 +90,7 @@ fn blocks_keep_what_formulas_say() {
     }
 }
 
-/// What `benches/peer/residuals.py` found.
+/// The measurements of `benches/peer/residuals.py`.
 #[derive(Deserialize)]
 struct Jax {
     blocks: BTreeMap<String, JaxBlock>,

@@ -12,9 +12,9 @@ use std::path::Path;
 
 const SEED: u64 = 0;
 
-/// How far the held-out loss may end from that of `fp32`, relatively, beside what seeds and processors make of it.
+/// The tolerance of the final held-out loss against that of `fp32`, relatively, beside the differences by seeds and processors.
 const PRECISION: f64 = 0.01;
-/// From how many seeds: one, or as many as `HALITE_TRAIN_SEEDS` says.
+/// The number of seeds: one, or as many as `HALITE_TRAIN_SEEDS` says.
 fn seeds() -> u64 {
     let variable = std::env::var("HALITE_TRAIN_SEEDS").ok();
     variable.map_or(1, |text| text.parse().expect("`HALITE_TRAIN_SEEDS` is a whole number"))
@@ -89,7 +89,7 @@ fn tiny_learns_english() {
     });
 }
 
-/// What a run leaves: metrics and state.
+/// The metrics and the state that a run leaves.
 fn read(files: &RunFiles) -> (Vec<u8>, Vec<u8>) {
     let file = |path| std::fs::read(path).expect("the run wrote it");
     (file(files.metrics()), file(files.state()))

@@ -60,7 +60,7 @@ fn passes_are_named_when_the_program_runs() {
     assert_eq!(said, ["rule-0", "rule-1"]);
 }
 
-/// What pipelines, patterns, models or files could not name, or would take for something else.
+/// Names are refused that pipelines, patterns, models or files could not name, or would take for something else.
 #[test]
 fn names_that_nothing_could_call_are_refused() {
     let mut session = Session::new();

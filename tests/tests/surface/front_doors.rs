@@ -58,7 +58,7 @@ const GPT2: Gpt2 = Gpt2 {
     embd_dropout: 0.3,
 };
 
-/// What `llama` and those after it have in common.
+/// The sizes that `llama` and those after it have in common.
 fn sizes(definition: &str) -> ModelChoice {
     let model = ModelChoice::new(definition).with("vocab", 48).with("hidden", 24).with("layers", 2).with("heads", 4);
     let model = model.with("kv_heads", 2).with("ffn", 40).with("rope_theta", 700.0);
@@ -220,7 +220,7 @@ fn without(config: &Value, table: Option<&str>, key: &str) -> Value {
     config
 }
 
-/// What the test above rests on: a key that is not read, or read as another, gives another model.
+/// The test above relies on this: a key that is not read, or read as another, gives another model.
 #[test]
 fn each_value_makes_a_difference() {
     for Model { settings, config, .. } in models() {

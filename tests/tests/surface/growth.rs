@@ -4,9 +4,9 @@
 //! Work is counted in instructions of the processor, by cachegrind of valgrind on the program that users run: a count that
 //! another process or machine does not change, and that misses no loop, allocating or not. Each kind of input is made in
 //! three sizes, each twice the one before; the slope is that between the two *increases* of the count, so that what
-//! starting costs drops out. A quick run sees what is exponential or quadratic with large figures, of some kinds; `HALITE_GROWTH_BYTES=1048576`
-//! in the release profile is the long run, which sees the rest, and that 1 MB of each kind stays below 2 GB of memory and takes at most 10 s.
-//! `HALITE_GROWTH_KIND` picks one kind.
+//! starting costs drops out. A quick run sees what is exponential or quadratic with large figures, of some kinds;
+//! `HALITE_GROWTH_BYTES=1048576` in the release profile is the long run, which sees the rest, and that 1 MB of each kind stays below 2
+//! GB of memory and takes at most 10 s. `HALITE_GROWTH_KIND` picks one kind.
 
 mod inputs;
 
@@ -27,7 +27,7 @@ const MEMORY: usize = 2 << 30;
 /// The longest that 1 MB of input takes in the release profile.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// What is never reached by work that grows as it should: a run that takes longer has no count.
+/// A limit that work which grows as it should never reaches: a run that takes longer has no count.
 const DEADLINE: Duration = Duration::from_secs(600);
 
 /// The largest input in bytes.

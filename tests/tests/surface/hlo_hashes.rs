@@ -14,9 +14,9 @@ use std::path::Path;
 
 /// A program as users ask for it.
 struct Input {
-    /// What it is called in the list.
+    /// The name in the list.
     name: String,
-    /// What is compiled: a preset, a definition, a path.
+    /// The input that is compiled: a preset, a definition, a path.
     input: String,
     settings: Vec<String>,
     /// Whether it compiles in a moment.

@@ -112,7 +112,7 @@ fn folder_with(name: &str, text: &str) -> tempfile::TempDir {
     folder
 }
 
-/// What is wrong with one golden file.
+/// The error for one golden file.
 fn fault(name: &str, text: &str) -> String {
     let folder = folder_with(name, text);
     let reports = kit(folder.path()).check(Mode::Check).expect("there is a file");
@@ -213,7 +213,7 @@ fn a_folder_without_files_is_a_fault() {
     assert!(fault(&folder.path().join("none")).contains("none: "));
 }
 
-/// What the README of the crate shows is what the example has.
+/// The README of the crate shows the files of the example.
 #[test]
 fn the_readme_shows_the_example() {
     let read = |path: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect(path);

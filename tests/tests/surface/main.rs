@@ -1,4 +1,4 @@
-//! What people and programs meet: the public interface, extension from outside, the repository itself.
+//! The surface of Halite: the public interface, extension from outside, the repository itself.
 
 mod embedding;
 mod extension;

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Fields, ImplItem, Item, ItemMacro, Signature, TraitItem, Visibility, braced, token};
 
-/// The crates that embedders build on: the compiler, update rules, training, verifying, and what a target is. What stands behind them may move.
+/// The crates that embedders build on: the compiler, update rules, training, verifying, and what a target is. What stands behind them
+/// may move.
 const CRATES: [&str; 6] = ["driver", "optim", "train", "verify", "targets/estimate", "targets/interface"];
 
 fn root() -> &'static Path {
@@ -115,7 +116,7 @@ fn hidden_traits(items: &[Item], reached: bool, traits: &mut Vec<String>) {
     }
 }
 
-/// What must be known to list the items of a crate.
+/// Facts that listing the items of a crate needs.
 struct Names<'a> {
     /// Public structs and enums.
     types: Vec<String>,
@@ -269,7 +270,7 @@ fn add(item: &Item, names: &Names<'_>, lines: &mut Vec<String>) {
     }
 }
 
-/// What a macro is given, entry by entry without documentation; an entry ends where a text for people begins.
+/// Adds the input of a macro, entry by entry without documentation; an entry ends where a text for people begins.
 fn add_given(input: ParseStream<'_>, indent: usize, lines: &mut Vec<String>) -> syn::Result<()> {
     let separator = if tokens(&input.fork())?.iter().any(|token| token == ";") { ";" } else { "," };
     let mut entry = Vec::new();

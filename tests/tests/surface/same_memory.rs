@@ -12,7 +12,7 @@ fn resident_bytes() -> usize {
     pages * 4096
 }
 
-/// How many compiles there are: 40, or as many as `HALITE_COMPILES` says.
+/// The number of compiles: 40, or as many as `HALITE_COMPILES` says.
 fn compiles() -> usize {
     let variable = std::env::var("HALITE_COMPILES").ok();
     variable.map_or(40, |text| text.parse().expect("`HALITE_COMPILES` is a whole number"))
@@ -21,7 +21,7 @@ fn compiles() -> usize {
 /// The least growth that is told from what the allocator keeps.
 const NOISE: usize = 2 << 20;
 
-/// What a thread and the process make once is there when memory is first measured; after that, a thousand compiles may
+/// Allocations that a thread and the process make once are there when memory is first measured; after that, a thousand compiles may
 /// keep 10 MiB. Fewer are too few to see that: 40 show what keeps 50 KiB each, a tenth of a bundle.
 #[test]
 fn two_threads_and_many_compiles_give_the_same_bytes_in_the_same_memory() {

@@ -1,4 +1,4 @@
-//! What a compile tells whoever runs a subscriber of `tracing`: its spans, as a tree, with their fields.
+//! The spans of a compile for a subscriber of `tracing`, as a tree, with their fields.
 
 use halite::Session;
 use halite::compile::CompileOptions;

@@ -51,7 +51,7 @@ fn a_spelled_llama_is_llama() {
     assert_eq!(fingerprint(&spelled), fingerprint(&named));
 }
 
-/// What it is compared with is the model in `f64`, although it states `f32` here and there.
+/// The reference of verification is the model in `f64`, although it states `f32` here and there.
 #[test]
 fn a_spelled_llama_verifies() {
     let mut session = Session::new();

@@ -1,4 +1,4 @@
-//! What is advised where a module does not fit, held to what it promises.
+//! Advice for a module that does not fit, and whether it keeps its promise.
 
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 

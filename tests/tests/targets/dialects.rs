@@ -50,7 +50,7 @@ fn run(bundle: &Bundle, role: &ModuleRole) -> Tensors {
     module.run(xla::client(), tensors).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
-/// How often a module calls each kernel.
+/// The number of calls of each kernel in a module.
 fn kernels(bundle: &Bundle, role: &ModuleRole) -> BTreeMap<String, usize> {
     let entry = bundle.module_with_role(role).expect("the bundle has all roles");
     let hlo = halite_hlo::decode(bundle.hlo(entry).expect("the file is there")).expect("the file decodes");
@@ -143,7 +143,7 @@ fn every_decision_is_explained() {
     assert_eq!(narrow, ["it computes in `bf16`, the kernel in `f32`"]);
 }
 
-/// What a bundle calls and does not explain is not run.
+/// A bundle with a kernel call without a decomposition is not run.
 #[test]
 fn kernels_without_a_decomposition_are_refused() {
     let whole = compile(LLAMA, &["target=trn1"]).bundle;

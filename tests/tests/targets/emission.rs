@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Element types that every Neuron core takes.
 const ELEMENTS: [&str; 6] = ["pred", "s32", "u32", "f32", "bf16", "f16"];
-/// What is not taken, or only with care.
+/// Opcodes that are not taken, or only with care.
 const FOREIGN: [&str; 8] =
     ["conditional", "reduce-precision", "rng", "rng-bit-generator", "scatter", "set-dimension-size", "sort", "while"];
 
@@ -153,7 +153,8 @@ impl Module<'_> {
         }
     }
 
-    /// No foreign opcodes, and others in the forms that are known: reductions of one operand, clamped positions, kernels with a decomposition.
+    /// No foreign opcodes, and others in the forms that are known: reductions of one operand, clamped positions, kernels with a
+    /// decomposition.
     fn instructions(&self, entry: &ModuleEntry) {
         for computation in &self.module.computations {
             let by_id = |id: i64| computation.instructions.iter().find(|inst| inst.id == id);

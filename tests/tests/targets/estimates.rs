@@ -1,5 +1,4 @@
-//! What is estimated of modules against what CPU XLA reports: arguments, outputs and aliases exactly, temporaries within a
-//! margin.
+//! Estimates of modules, compared with what CPU XLA reports: arguments, outputs and aliases exactly, temporaries within a margin.
 
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
@@ -146,7 +145,7 @@ fn the_7b_step_needs_several_cores_and_the_bundle_says_so() {
     assert!(estimate.unknown.is_empty(), "{:?}", estimate.unknown);
 }
 
-/// What is estimated of a module and what CPU XLA reports.
+/// The estimate of a module, and what CPU XLA reports.
 fn measured(case: &Case) -> (Estimate, MemoryStats) {
     let (bundle, role) = (compile(case), &case.3);
     let entry = bundle.module_with_role(role).expect("the module is compiled");

@@ -1,4 +1,4 @@
-//! What `halite hlo check` finds in HLO of others, and that what Halite makes for a target breaks none of its rules.
+//! Findings of `halite hlo check` in HLO of others; HLO that Halite makes for a target breaks none of its rules.
 
 use halite::Session;
 use halite::compile::CompileOptions;

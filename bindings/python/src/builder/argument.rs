@@ -1,4 +1,4 @@
-//! What Python gives to operations.
+//! Arguments of operations, as Python gives them.
 
 use super::Handle;
 use halite::model::{Argument, Init, SizeFactor, by_fan};
@@ -10,7 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 
-/// How deep lists may nest, so that one that holds itself ends.
+/// The most levels of nested lists, so that a list that holds itself ends.
 const MAX_DEPTH: usize = 32;
 
 /// Positional and named arguments of a call.
@@ -81,7 +81,7 @@ pub(super) fn dtype(name: &str) -> PyResult<DType> {
     })
 }
 
-/// How a parameter starts.
+/// The initializer of a parameter, from its kind and its numbers.
 pub(super) fn init(kind: &str, numbers: &[f64]) -> PyResult<Init> {
     let init = Init::read(kind, numbers).or_else(|| by_fan(kind, numbers));
     init.ok_or_else(|| PyValueError::new_err(format!("a parameter does not start as `{kind}` of {numbers:?}")))

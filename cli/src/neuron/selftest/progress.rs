@@ -1,4 +1,4 @@
-//! What is told while checks are made: a line for each step, on standard error.
+//! Progress of checks: a line for each step, on standard error.
 
 use crate::context::Context;
 use crate::neuron::units::spoken;

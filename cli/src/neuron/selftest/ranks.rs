@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// What rank 0 compiled for all.
+/// The NEFF that rank 0 compiled for all.
 #[derive(Serialize, Deserialize)]
 struct Made {
     /// The version of the compiler, by which the program is made.
@@ -21,11 +21,11 @@ struct Made {
     neff: PathBuf,
 }
 
-/// What a rank found.
+/// The finding of a rank.
 #[derive(Serialize, Deserialize)]
 struct Found {
     node: String,
-    /// What is wrong there, if anything is.
+    /// The error or the wrong results of the rank, if there are any.
     wrong: Option<String>,
 }
 
@@ -83,7 +83,7 @@ fn first(errors: Diagnostics) -> Diagnostic {
     errors.into_iter().next().unwrap_or_else(|| Diagnostic::bug("no mistake"))
 }
 
-/// What each rank says at a point; of one that is alone, what it says itself.
+/// Exchanges what each rank says at a point; a rank that is alone gets its own.
 fn exchange(peers: Option<&Peers>, point: &str, said: &str) -> Result<Vec<String>> {
     match peers {
         Some(peers) => Ok(peers.exchange(point, said)?),

@@ -7,7 +7,7 @@ use halite_neuron::Generation;
 use halite_selftest::{CHECKS, Check, CheckReport, Explained, FactReport, Outcome, Report, STATED, Verdict};
 use serde_json::json;
 
-/// How many wrong answers of a check are written out; the JSON has all.
+/// The largest number of wrong answers of a check that are written out; the JSON has all.
 const MOST_FAILURES: usize = 4;
 
 /// The names of checks, and what they ask.

@@ -105,7 +105,7 @@ pub(crate) fn change(text: &mut Vec<u8>, seeds: &Seeds, random: &mut Random) {
     }
 }
 
-/// How often to repeat so many bytes: a few times, or until the input is full.
+/// The number of times to repeat so many bytes: a few, or until the input is full.
 fn count(length: usize, random: &mut Random) -> usize {
     let most = MOST / length.max(1);
     [2, 3, 16, 100, 1000, most][random.below(6)].min(most)

@@ -1,4 +1,4 @@
-//! What says that files are a checkpoint, `checkpoint.json`, and the records of a run beside it.
+//! The manifest of a checkpoint, `checkpoint.json`, and the records of a run beside it.
 
 use super::{put, put_below};
 use crate::judge::{Verdict, refused, said};

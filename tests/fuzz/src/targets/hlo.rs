@@ -89,7 +89,7 @@ fn run(input: &[u8]) -> Verdict {
     }
 }
 
-/// What is said of a sound module that is written as StableHLO, in either form.
+/// The errors of writing a sound module as StableHLO, in either form.
 fn written(graph: &Graph) -> Diagnostics {
     let functions = Functions { prefix: "step", num_partitions: 8, first_channel: 1 };
     let forms = [Form::Program { num_replicas: 2 }, Form::Functions(functions)];
@@ -97,7 +97,7 @@ fn written(graph: &Graph) -> Diagnostics {
     forms.into_iter().filter_map(|form| print(form).err()).collect()
 }
 
-/// What is said of a module as the program of one rank.
+/// The diagnostics of a module as the program of one rank.
 fn on_ranks(graph: &Graph) -> Diagnostics {
     let mesh = Mesh::new([("data", 2), ("tensor", 4)]);
     let laid = mesh.and_then(|mesh| {

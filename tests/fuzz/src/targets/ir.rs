@@ -33,7 +33,7 @@ const PASSES: &str = "//@ passes: ";
 /// The recipes that passes may be given.
 const RECIPES: [&[&str]; 3] = [&[], &["precision=\"bf16-sr\""], &["target=trn1"]];
 
-/// How many random modules there are among the seeds.
+/// The number of random modules among the seeds.
 const RANDOM: u64 = 60;
 
 fn seeds() -> Vec<Vec<u8>> {

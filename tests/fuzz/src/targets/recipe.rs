@@ -10,7 +10,7 @@ use halite_support::SourceMap;
 
 pub(crate) const TARGET: Target = Target { name: "recipe", share: 80, seeds, prepare: |_| Box::new(run), ..TEXT };
 
-/// What stands before an override, which is as good as a line of the recipe.
+/// The prefix of an override, which counts as a line of the recipe.
 const OVERRIDE: &str = "#--set ";
 
 fn seeds() -> Vec<Vec<u8>> {

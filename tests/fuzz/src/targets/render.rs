@@ -1,4 +1,4 @@
-//! How diagnostics look: any spans in any text.
+//! Rendering of diagnostics: any spans in any text.
 
 use crate::judge::{Verdict, rendered};
 use crate::random::Random;

@@ -1,4 +1,4 @@
-//! What processes of a run say where they meet: their lines, and a leader at whose port anyone says them.
+//! The rendezvous of the processes of a run: the lines that they send, and a leader that gets them from anyone at its port.
 
 use crate::judge::Verdict;
 use crate::target::{TEXT, Target};
@@ -26,7 +26,7 @@ const LIVE: u32 = 512;
 /// The most bytes of a line.
 const MOST: u64 = 1 << 16;
 
-/// How long a leader may take to answer or to close.
+/// The time that a leader may take to answer or to close.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const SECRET: &str = "of this launch";

@@ -22,7 +22,7 @@ pub(crate) const TARGET: Target = Target {
     ..TEXT
 };
 
-/// How many bytes say how long the header is.
+/// The number of bytes that hold the length of the header.
 const PREFIX: usize = 8;
 
 /// Fixtures, and a file with each element type.

@@ -24,7 +24,7 @@ pub(crate) const TARGET: Target = Target {
 /// A client of CPU XLA.
 ///
 /// # Panics
-/// Where there is no plugin.
+/// When there is no plugin.
 pub(super) fn client() -> Pjrt {
     let client = find_plugin(None).and_then(|path| Pjrt::open(&path, &ClientOptions::cpu(1)));
     client.unwrap_or_else(|error| panic!("{error}; `halite plugin install` puts it in place"))

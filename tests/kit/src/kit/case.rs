@@ -20,11 +20,11 @@ use std::sync::Arc;
 pub struct Case {
     /// Its path below the folder of the kit, without the extension: `opt/cse`.
     pub name: String,
-    /// Where it lies, to be read and blessed.
+    /// The path that it is read from and blessed at.
     pub path: PathBuf,
     /// All that it holds, the expectation too.
     pub text: String,
-    /// What its `//@` lines ask for.
+    /// The directives of its `//@` lines.
     pub directives: Directives,
     /// Its text, taken apart.
     pub document: Document,
@@ -36,11 +36,11 @@ pub struct Case {
     pub oracles: Vec<Arc<dyn Oracle>>,
 }
 
-/// What a suite expects to find in a file.
+/// The text that a suite expects in a file.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The `//>` blocks: where each stands, and its text without the prefix.
+    /// The `//>` blocks: the place of each, and its text without the prefix.
     pub blocks: Vec<(Anchor, String)>,
 }
 

@@ -10,7 +10,7 @@ use halite_ir::{Function, Interpreter, Module, ParamRole, ResultRole};
 use halite_support::Span;
 use halite_tensor::{DType, HostTensor};
 
-/// How many inputs a proof is tried on, and how many at most until a leak shows: where it is one of rounding, rarely.
+/// The number of inputs that a proof is tried on, and the most that are tried until a leak shows: a leak by rounding shows rarely.
 const TRIES: (u64, u64) = (4, 64);
 
 /// The verdict of the causality analysis on each function with a probe or a loss, as the entry of a module, with the line of a

@@ -44,7 +44,7 @@ impl Suite for Lower {
     }
 }
 
-/// What a golden file is lowered to.
+/// The lowering of a golden file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Lowered {
@@ -59,7 +59,7 @@ pub struct Lowered {
 /// Lowers a golden file of the suite `lower`.
 ///
 /// # Errors
-/// What passes and lowering say, for people.
+/// A message for people about an error of passes or lowering.
 pub fn lowered(case: &Case, session: &Session) -> Result<Lowered, String> {
     let module = case.module(session)?;
     let passes = case.directives.passes.as_deref().ok_or("the suite needs `//@ passes: ..`")?;

@@ -46,12 +46,12 @@ impl Suite for Opt {
     }
 }
 
-/// What came out of a pipeline.
+/// The output of a pipeline.
 pub(super) struct Transformed {
     pub(super) after: Module,
-    /// What passes warn of.
+    /// The warnings of passes.
     pub(super) warnings: Diagnostics,
-    /// What passes say of their decisions.
+    /// The remarks of passes on their decisions.
     pub(super) remarks: Vec<Remark>,
 }
 
@@ -99,7 +99,7 @@ pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &M
     Ok(Transformed { after, warnings, remarks })
 }
 
-/// What the names of passes contain that scale the loss, and so change what results are.
+/// The word in the names of passes that scale the loss, and so change what results are.
 const SCALES: &str = "scale";
 
 /// Checks the relation of each pass as it runs.
@@ -172,7 +172,7 @@ impl Watch<'_> {
     }
 }
 
-/// How modules are compared.
+/// The options by which modules are printed to be compared.
 const PRINTED: PrintOptions = PrintOptions { locations: false };
 
 /// Runs each function that the passes changed, before and after, on CPU XLA and compares common results.

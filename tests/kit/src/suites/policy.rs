@@ -11,7 +11,7 @@ use halite_recipe::{Precision, PrecisionName};
 use halite_tensor::DType;
 use std::fmt::Write;
 
-/// How mixed precision treats every op under every named recipe.
+/// The treatment of every op in mixed precision, under every named recipe.
 ///
 /// An op without a policy does not compile: the traits of ops and composites have no default for it. So each has a row
 /// here, and what a change of a policy means is in the difference.
@@ -61,7 +61,7 @@ fn words(policy: &Policy, word: impl Fn(Follows) -> String) -> String {
     format!("{} {} {sum} {}", word(policy.operand), word(policy.compute), results.join(","))
 }
 
-/// What a kind of type is for operands that the recipe narrows, as `auto-cast` resolves it; `None` when it is that of the
+/// The element type that a policy resolves to for operands that the recipe narrows, as in `auto-cast`; `None` when it is that of the
 /// operands, whatever it is.
 fn dtype(follows: Follows, precision: &Precision) -> Option<DType> {
     let own = matches!(follows, Follows::Own | Follows::Widest);

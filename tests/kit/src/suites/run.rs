@@ -5,7 +5,7 @@ use crate::check::Check;
 use crate::kit::{Case, Outcome};
 use halite::Session;
 
-/// What functions compute.
+/// The suite that runs functions and compares their results with `//$` lines.
 #[derive(Debug)]
 pub(super) struct Run;
 

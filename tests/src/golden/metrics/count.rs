@@ -1,11 +1,11 @@
-//! What is counted.
+//! The counts of a module.
 
 use halite::compile::CompiledModule;
 use halite_ir::ops::Reduction;
 use halite_ir::{Derivation, Function, Inst, LocKind, Module, Op, ParamRole, Value};
 use std::collections::BTreeMap;
 
-/// How a row is called and how its cells are written.
+/// The name of a row and the function that writes its cells.
 type Row = (&'static str, fn(&Counts) -> String);
 
 /// The rows of the table. Layers are what has a number in its scope; where they differ, the least and the most is shown.
@@ -30,7 +30,7 @@ pub(super) const ROWS: [Row; 15] = [
 /// Bytes from which a literal is large.
 const LARGE: usize = 1024;
 
-/// What one module consists of.
+/// The counts of one module.
 #[derive(Default)]
 pub(super) struct Counts {
     weights: usize,
@@ -44,7 +44,7 @@ pub(super) struct Counts {
     instructions: usize,
 }
 
-/// What a layer, or the rest of a module, consists of.
+/// The counts of a layer, or of the rest of a module.
 #[derive(Default)]
 struct Part {
     projections: Products,

@@ -1,4 +1,4 @@
-//! What the stand-in refuses: each misuse is tried against its functions, so that a run that it takes means something.
+//! Misuses that the stand-in refuses: each is tried against its functions, so that a run that it takes means something.
 
 use super::*;
 use crate::statuses::{
@@ -142,7 +142,7 @@ fn run_from(inputs: &[(&str, *mut Tensor)]) -> c_int {
     run_on(inputs, &[("sum", raw(BYTES)), ("difference", raw(BYTES))])
 }
 
-/// What was noted of a misuse that no status can tell.
+/// The note on a misuse that no status can tell.
 fn noted(misuse: impl FnOnce()) -> Option<String> {
     state().wrongs.clear();
     misuse();

@@ -3,7 +3,7 @@
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, ReplicaGroup};
 use halite_tensor::{Mesh, SubAxisId};
 
-/// What is made of a sum over ranks at a position of a computation.
+/// Changes a sum over ranks at a position of a computation.
 type Make = fn(&mut HloComputationProto, usize, &Mesh);
 
 /// A kind of fault.

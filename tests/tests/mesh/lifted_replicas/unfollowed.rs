@@ -5,7 +5,8 @@ use halite_hlo::{ArrayType, CustomCall, ModuleBuilder, Type};
 use halite_lift::lift;
 use halite_tensor::{DType, Mesh};
 
-/// What is found where a call of `target` reads a parameter that ranks share out along `data` if `sharded`, and the number of the rank if `numbered`.
+/// The finding where a call of `target` reads a parameter that is sharded along `data` if `sharded`, and the number of the rank if
+/// `numbered`.
 fn found(sharded: bool, numbered: bool) -> Option<(String, String)> {
     let mut module = ModuleBuilder::new("unfollowed");
     let mut hlo = module.computation("main");

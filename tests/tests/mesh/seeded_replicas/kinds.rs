@@ -1,4 +1,4 @@
-//! The kinds of faults: what stands for an instruction of the program of one rank.
+//! The kinds of faults: replacements of an instruction of the program of one rank.
 
 use halite_ir::ops::{AllGather, AllReduce, DynamicSlice, ReduceScatter, Reduction};
 use halite_ir::{Function, Inst, Op, Rewriter, Value};
@@ -10,11 +10,11 @@ pub(super) struct Site<'a> {
     pub(super) mesh: &'a Mesh,
     pub(super) source: &'a Function,
     pub(super) inst: &'a Inst,
-    /// What stands for its operands.
+    /// The values that replace its operands.
     pub(super) args: &'a [Value],
 }
 
-/// What stands for the result of an instruction; `None` where the fault cannot be made.
+/// Makes a value that replaces the result of an instruction; `None` where the fault cannot be made.
 type Replace = fn(&mut Rewriter<'_>, &Site<'_>) -> Result<Option<Value>>;
 
 /// A kind of fault.

@@ -1,4 +1,4 @@
-//! What a `config.json` says: what changes the computation is refused, with a remedy; what has no influence is taken.
+//! Keys of `config.json`: one that changes the computation is refused, with a remedy; one without influence is taken.
 
 use super::{PUBLISHED, config, folder, load};
 use halite::Session;
@@ -7,7 +7,7 @@ use halite_bundle::ModuleRole;
 use halite_support::Diagnostics;
 use serde_json::{Map, Value, json};
 
-/// What loading a `config.json` says, one line each; mistakes point at the file and say what to do.
+/// Loads a `config.json`, and returns the messages, one line each. Each must point at the file and say what to do.
 fn findings(text: &str, overrides: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("config.json");
@@ -109,7 +109,7 @@ fn values_out_of_range_are_refused() {
     assert_eq!(table, ["`factor` is 0, expected a number greater than 0"]);
 }
 
-/// What one place leaves open another may state, before it or after it.
+/// A key that is null in one place may be stated in another, before it or after it.
 #[test]
 fn the_order_of_keys_does_not_matter() {
     let theta = "\"rope_theta\": 500000.0";
@@ -234,7 +234,7 @@ fn rates_of_dropout_are_those_of_the_configuration() {
     assert_eq!(count, 4, "embeddings, probabilities, and the ends of both sublayers");
 }
 
-/// What is written for a model is read as that model.
+/// The configuration that is written for a model is read as that model.
 #[test]
 fn a_written_configuration_reads_back() {
     let published = PUBLISHED.iter().map(|(model, _)| config(model));

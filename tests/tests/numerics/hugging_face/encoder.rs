@@ -1,4 +1,4 @@
-//! What sets encoders apart: what else they are fed, keys of their own, and checkpoints of pretraining.
+//! Differences of encoders: further inputs, keys of their own, and checkpoints of pretraining.
 
 use super::configuration::with;
 use super::{HUGGING_FACE_LOGITS, assert_logits_with, compile_fixture, expected, outputs, weights};

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 /// A kind of input.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// How the command ends.
+    /// The exit code of the command.
     pub(crate) exit: i32,
     /// The largest input of a quick run in bytes; 0 for a kind that only the long run counts.
     pub(crate) quick: usize,

@@ -2,7 +2,7 @@
 
 use crate::repo::{SHIPPED, production};
 
-/// Where an op that names functions may be told from others, each for a reason.
+/// Files that may tell an op that names functions from others, each for a reason.
 const MAY: &[(&str, &str)] = &[
     ("compiler/ir/src/edge.rs", "edges are made here"),
     ("compiler/ir/src/ops/call.rs", "the op"),

@@ -1,9 +1,9 @@
-//! Where files are, how long they are and what may stand in them.
+//! The places and lengths of files, and restrictions on their contents.
 
 use crate::repo::{SHIPPED, files_below, production, read, root};
 use std::path::Path;
 
-/// What stands at the top beside names that start with a dot.
+/// The entries of the top folder beside names that start with a dot.
 const TOP: [&str; 27] = [
     "docs",
     "reference",
@@ -90,11 +90,11 @@ fn unsafe_code_stands_in_the_runtime_and_its_stand_in_only() {
     assert_eq!(found.map(|(path, _)| path).collect::<Vec<_>>(), [""; 0]);
 }
 
-/// What changes files, wherever it stands but in the layer that tests can make fail.
+/// Calls that change files; only the layer that tests can make fail has them.
 const CHANGES: [&str; 7] =
     ["fs::write(", "fs::rename(", "fs::copy(", "fs::create_dir", "fs::remove_", "File::create", "OpenOptions"];
 
-/// What may change files beside the layer, each for a reason.
+/// Files that may change files beside the layer, each for a reason.
 const DIRECTLY: [(&str, &str); 3] = [
     ("targets/neuron/selftest/src/execute.rs", "the output of a process"),
     ("targets/neuron/src/neuronx/compiler.rs", "the output of a process"),

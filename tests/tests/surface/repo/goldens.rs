@@ -1,4 +1,4 @@
-//! Which golden files there must be.
+//! Golden files that must exist.
 
 use crate::repo::files_below;
 use halite_neuron::Tables;

@@ -1,4 +1,4 @@
-//! Which crate may use which.
+//! The crates that each crate may use.
 
 use crate::repo::{production, root};
 use std::collections::BTreeMap;
@@ -125,7 +125,7 @@ fn crates_use_what_the_table_allows() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What may name Neuron although every target uses it, each for a reason.
+/// Files that may name Neuron although every target uses them, each for a reason.
 const NAMES_NEURON: [(&str, &str); 1] =
     [("compiler/support/src/codes.rs", "codes of diagnostics are numbered and explained in one table")];
 

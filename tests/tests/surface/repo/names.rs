@@ -2,7 +2,7 @@
 
 use crate::repo::production;
 
-/// Where programs are made and analysed.
+/// The folders where programs are made and analysed.
 const CODE: [&str; 9] = [
     "compiler/ir",
     "driver",
@@ -15,7 +15,7 @@ const CODE: [&str; 9] = [
     "verify",
 ];
 
-/// What looks into a text.
+/// Calls that look into a text.
 const LOOKS: [&str; 9] = [
     ".starts_with(",
     ".ends_with(",
@@ -28,10 +28,10 @@ const LOOKS: [&str; 9] = [
     ".contains('",
 ];
 
-/// What names are called in code.
+/// Words for names in code.
 const NAMES: [&str; 9] = ["name", "scope", "path", "hint", "kind", "label", "weight", "function", "list"];
 
-/// Files that may, each for a reason; folders end with `/`.
+/// Files that may look into names, each for a reason; folders end with `/`.
 const MAY: &[(&str, &str)] = &[
     ("compiler/ir/src/text/", "IR text is read and printed here"),
     ("compiler/ir/src/layer.rs", "models write a layer as a part of a path; names are printed shorter inside of one"),

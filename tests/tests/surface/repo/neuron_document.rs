@@ -66,7 +66,7 @@ fn flag_row(flag: &CompilerFlag) -> String {
     row(&[&names.join(", "), &values.join(", "), &defaults.join(", "), &written, &summary])
 }
 
-/// Which targets take a flag, and since when, where that is not all and always.
+/// The targets and versions that take a flag, where that is not all and always.
 fn taken_by(flag: &CompilerFlag) -> String {
     let neuron = halite_neuron::Generation::ALL.len();
     let targets: Vec<&str> = flag.targets.iter().map(|target| target.name()).collect();

@@ -11,7 +11,7 @@ const TABLE: &str = "compiler/hlo/src/opcode.rs";
 /// Crates in which a name in quotes is an opcode of HLO.
 const NAMES: [&str; 4] = ["driver/", "compiler/hlo/", "compiler/lift/", "compiler/stablehlo/"];
 
-/// What may name opcodes beside the table and their ops, each for a reason.
+/// Files that may name opcodes beside the table and their ops, each for a reason.
 const MAY: [(&str, &str); 2] = [
     ("compiler/lift/src/ops/extremes.rs", "what computations of opcodes like these keep is found by trying them"),
     ("compiler/lift/src/ops/loops.rs", "a loop is counted by sums"),

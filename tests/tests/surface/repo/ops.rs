@@ -1,4 +1,4 @@
-//! What every op must have.
+//! Requirements on every op.
 
 use crate::repo::{files_below, read, root};
 use halite_ir::ops::Constant;
@@ -85,7 +85,7 @@ fn every_op_has_a_gradient_or_says_why_not() {
     }
 }
 
-/// What an op answers when all operands and the cotangents of all float results are there.
+/// The gradient of an op when all operands and the cotangents of all float results are there.
 fn gradient(sample: &Sample, registry: &Registry) -> Vjp {
     let what = describe(sample, DType::F32);
     let mut module = Module::new("gradient");

@@ -1,10 +1,11 @@
-//! A data format, a family of models and an axis of the mesh each stand in one place: adding one changes no other code than its line in the list.
+//! A data format, a family of models and an axis of the mesh each stand in one place: adding one changes no other code than its line
+//! in the list.
 
 use crate::repo::{SHIPPED, files_below, production, read, root};
 use halite_models::families::FAMILIES;
 use halite_recipe::MeshAxis;
 
-/// Where such a word means something else: the file, the word, what it is there.
+/// Files where such a word means something else: the file, the word, its meaning there.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("bindings/python/python/halite/tensors.py", "u16", "an element type"),
     ("bindings/python/python/halite/tensors.py", "u32", "an element type"),
@@ -45,7 +46,7 @@ fn shipped() -> Vec<(String, String)> {
     rust.chain(python).collect()
 }
 
-/// What is wrong with words that are to stand in one file each.
+/// The errors for words that may stand in one file each.
 fn strays(words: &[(&str, String)]) -> Vec<String> {
     let shipped = shipped();
     let stands = |code: &str, word: &str| {
@@ -72,7 +73,7 @@ fn a_data_format_is_one_file() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Where one axis of the mesh is meant and no other: the file, the axis, why.
+/// Files that mean one axis of the mesh and no other: the file, the axis, why.
 const ONE_AXIS: [(&str, &str, &str); 1] =
     [("targets/neuron/src/advice.rs", "Tensor", "more cores are advised for tensor parallelism, by its key")];
 

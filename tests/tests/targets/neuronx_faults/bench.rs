@@ -16,7 +16,7 @@ pub(crate) const MODULES: [&str; 3] = ["train_step", "forward", "eval"];
 
 const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in-neuronx-cc");
 
-/// What every test begins with.
+/// The set-up of every test: a folder with a bundle.
 #[derive(Debug)]
 pub(crate) struct Bench {
     folder: TempDir,
@@ -57,7 +57,7 @@ impl Bench {
         self.folder().join("cache/halite/neff")
     }
 
-    /// Where NEFFs go.
+    /// The output folder of NEFFs.
     pub(crate) fn output(&self) -> PathBuf {
         self.folder().join("bundle/neff")
     }
@@ -96,7 +96,7 @@ impl Bench {
         text.lines().filter_map(parse).collect()
     }
 
-    /// How many compiles were started.
+    /// The number of compiles that were started.
     pub(crate) fn started(&self) -> usize {
         self.starts().len()
     }

@@ -11,18 +11,18 @@ use tempfile::NamedTempFile;
 
 /// Folders with a store of their own; each is killed in twice, the second time on what the first left.
 const FOLDERS: u64 = 25;
-/// How many folders are worked on at once.
+/// The number of folders that are worked on at once.
 const THREADS: u64 = 4;
-/// How many kills must have hit in each stage.
+/// The fewest kills that must have hit in each stage.
 const LEAST: usize = 10;
-/// How often storing may be missed for one kill.
+/// The most times that storing may be missed for one kill.
 const ATTEMPTS: u32 = 20;
 /// The longest pause between the sight of a stage and the kill, in milliseconds.
 const LATEST: u64 = 30;
-/// How long anything is waited for.
+/// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How far a run is when it is hit.
+/// The stage of a run when it is hit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     /// The compiler is asked for its version.
@@ -38,7 +38,7 @@ enum Stage {
 impl Stage {
     const ALL: [Self; 4] = [Self::Asked, Self::Started, Self::Writing, Self::Storing];
 
-    /// Where the stand-in waits to be hit; it has ended when Halite stores what it made.
+    /// The stage at which the stand-in waits to be hit; it has ended when Halite stores what it made.
     fn gate(self) -> Option<&'static str> {
         match self {
             Self::Asked => Some("asked"),
@@ -55,7 +55,7 @@ enum Victim {
     Compiler,
 }
 
-/// Who dies, by which signal.
+/// The process that dies, and the signal.
 const VICTIMS: [(Victim, Signal); 6] = [
     (Victim::Halite, Signal::KILL),
     (Victim::Halite, Signal::TERM),
@@ -319,7 +319,7 @@ impl Random {
         (bits ^ (bits >> 31)) % limit
     }
 
-    /// Who is hit in a stage: no compiler runs when Halite stores what it made.
+    /// The process that is hit in a stage: no compiler runs when Halite stores what it made.
     fn victim(&mut self, stage: Stage) -> (Victim, Signal) {
         let victims = VICTIMS.iter().filter(|(victim, _)| stage != Stage::Storing || *victim == Victim::Halite);
         let victims: Vec<_> = victims.copied().collect();

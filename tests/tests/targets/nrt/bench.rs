@@ -11,12 +11,12 @@ use std::process::Command;
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// What every test begins with.
+/// The set-up of every test: a folder.
 pub(crate) struct Bench {
     folder: TempDir,
 }
 
-/// How a command ended.
+/// The exit code and standard error of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
@@ -135,7 +135,7 @@ impl Bench {
         command
     }
 
-    /// What the stand-in is told, and no variable that is forbidden around it.
+    /// Sets the variables of the stand-in, without any that is forbidden around it.
     fn with_stand_in(&self, command: &mut Command) {
         command.env_remove("XLA_FLAGS").env("HALITE_STANDIN_NRT_JOURNAL", self.at("journal"));
         if let Some(flags) = std::env::var_os("XLA_FLAGS") {

@@ -139,7 +139,8 @@ fn a_process_has_one_runtime() {
     assert_eq!(rank.err().unwrap().to_string(), "there is no rank 2 of 2");
 }
 
-/// What a rank of two finds, in a process of its own, as the variable `CASE` has it: the tests below start it. Without one it is not asked.
+/// The test of a rank of two, in a process of its own that the tests below start. The variable `CASE` chooses it; without one nothing
+/// is tested.
 #[test]
 fn one_of_two() {
     let said = |name: &str| std::env::var(name).unwrap_or_default();

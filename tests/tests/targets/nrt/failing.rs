@@ -1,4 +1,4 @@
-//! What goes wrong while a run is on.
+//! Failures during a run.
 
 use crate::nrt::bench::{Bench, bytes, compiled, run};
 use halite_runtime::NrtStatus;

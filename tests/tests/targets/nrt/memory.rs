@@ -1,4 +1,4 @@
-//! What crosses the boundary to C, under valgrind's memcheck.
+//! The calls across the boundary to C, under valgrind's memcheck.
 
 use std::process::Command;
 
@@ -13,8 +13,8 @@ const OF_ONE_PROCESS: &[&str] = &[
     "nrt::executor::one_of_two",
 ];
 
-/// No byte is read or written that is not there, or was freed. Whether bytes were written before is not asked: XLA, which the stand-in calls,
-/// reads some that were not.
+/// No byte is read or written that is not there, or was freed. Whether bytes were written before is not asked: XLA, which the stand-in
+/// calls, reads some that were not.
 #[test]
 fn only_memory_that_is_there_is_read_and_written() {
     let mut command = Command::new("valgrind");

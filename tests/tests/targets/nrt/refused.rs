@@ -1,4 +1,4 @@
-//! What is refused before anything runs.
+//! Inputs that are refused before anything runs.
 
 use crate::nrt::bench::{Bench, compiled, run, usual};
 use halite_bundle::ModuleEntry;
@@ -76,7 +76,7 @@ fn the_neff_of_another_program_is_refused() {
         .with(2, &["error[E0718]: the module `train_step` has no NEFF", "`halite neuron compile`"]);
 }
 
-/// What is said of the NEFF of the training step after it was changed, with a record that vouches for it.
+/// Checks the messages for the NEFF of the training step after it was changed, with a record that vouches for it.
 #[track_caller]
 fn changed(change: impl FnOnce(&mut StandInNeff), texts: &[&str]) {
     let bench = Bench::new();

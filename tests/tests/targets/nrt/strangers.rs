@@ -1,4 +1,4 @@
-//! Who comes to the port of a run of four processes and is none of it, and processes of the run that do not come.
+//! Strangers that connect to the port of a run of four processes, and processes of the run that do not connect.
 
 use crate::nrt::bench::{Bench, Ended, bytes, compiled, run};
 use crate::nrt::ranks::{ALLOWED, INDEX, UPDATES, four};
@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::Duration;
 
-/// How many come.
+/// The number of strangers.
 const STRANGERS: usize = 40;
 
 /// The most memory of rank 0 while they are there, in KiB.
 const MOST_KIB: u64 = 300 << 10;
 
-/// What a rank of a launch says of itself, to whoever listens at the port of the run.
+/// Runs a launch whose port a listener has taken; returns how it ended and what its ranks sent.
 fn said_of_a_launch_before(bench: &Bench) -> (Ended, Vec<String>) {
     let mut command = bench.launch(&[&["--", "-o", "before"], &UPDATES[..]].concat());
     let taken = TcpListener::bind(meeting(&command)).unwrap();
@@ -46,7 +46,7 @@ fn said_of_a_launch_before(bench: &Bench) -> (Ended, Vec<String>) {
     })
 }
 
-/// Where the processes of a launch meet: at the port after that of its root.
+/// The address where the processes of a launch meet: the port after that of its root.
 fn meeting(launch: &Command) -> (&'static str, u16) {
     let root = launch.get_args().filter_map(|argument| argument.to_str()?.strip_prefix("127.0.0.1:")).next().unwrap();
     ("127.0.0.1", root.parse::<u16>().unwrap() + 1)

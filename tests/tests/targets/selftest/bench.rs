@@ -33,7 +33,7 @@ pub(crate) fn prepared() -> &'static Prepared {
     })
 }
 
-/// What the stand-in for the library finds of results that other runs computed: most programs are the same with most defects.
+/// The folder in which the stand-in for the library keeps results of other runs: most programs are the same with most defects.
 fn memory() -> &'static TempDir {
     static MEMORY: OnceLock<TempDir> = OnceLock::new();
     MEMORY.get_or_init(|| tempfile::tempdir().unwrap())

@@ -140,7 +140,7 @@ fn a_right_device_passes_and_tells_of_every_fact_that_a_check_has() {
     }
 }
 
-/// What the page on the first hour shows of the checks is this report, times aside.
+/// The page on the first hour shows this report, times aside.
 fn document_shows(report: &Report) {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/neuron/first-hour.md")).unwrap();
     let shown = text.split("```text\n  halite ").nth(1).and_then(|rest| rest.split("```").next()).unwrap();

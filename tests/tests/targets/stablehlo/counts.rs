@@ -1,4 +1,4 @@
-//! How many programs XLA makes the same of from either format, and how many give the same bits.
+//! The number of programs that XLA compiles to the same from either format, and of those that give the same bits.
 
 use super::programs::{KINDS, Program};
 use halite_hlo::OUTPUT_NAMES;
@@ -65,8 +65,8 @@ fn has_equal_bits(program: &Program) -> bool {
     expected.map(HostTensor::bytes).eq(found.map(HostTensor::bytes))
 }
 
-/// A module without what formats say differently: one result is a tuple in HLO, whose names are an attribute of it, and HLO says of a result
-/// that it must take a buffer, where StableHLO says that it may.
+/// A module without what formats say differently: one result is a tuple in HLO, whose names are an attribute of it, and HLO says of a
+/// result that it must take a buffer, where StableHLO says that it may.
 fn comparable(module: &HloModuleProto) -> HloModuleProto {
     let mut module = module.clone();
     let entry = module.entry_computation_id;

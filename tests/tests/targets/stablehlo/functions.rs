@@ -5,7 +5,7 @@ use halite_hlo::{CheckedHlo, decode};
 use halite_stablehlo::{Form, Functions, print};
 use std::collections::BTreeSet;
 
-/// What comes after a mark, up to another.
+/// The text after a mark, up to another.
 fn after<'t>(line: &'t str, mark: &str, end: &str) -> Option<&'t str> {
     Some(line.split_once(mark)?.1.split(end).next().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Which file imports which.
+//! The imports between files.
 
 use super::modules::{Crate, Names};
 use std::collections::{BTreeMap, BTreeSet};

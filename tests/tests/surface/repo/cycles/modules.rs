@@ -15,7 +15,7 @@ pub(super) struct Crate {
     pub(super) modules: BTreeMap<Names, Module>,
 }
 
-/// What a file imports.
+/// The imports of a file.
 #[derive(Default)]
 pub(super) struct Module {
     /// The paths that stand in it.
@@ -24,7 +24,7 @@ pub(super) struct Module {
     pub(super) names: BTreeMap<String, Names>,
     /// The paths of `pub use path::*`.
     pub(super) globs: Vec<Names>,
-    /// How many inline modules the reader stands in.
+    /// The number of inline modules around the reader.
     depth: usize,
 }
 
