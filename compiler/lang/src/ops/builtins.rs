@@ -36,7 +36,7 @@ struct About {
     /// Statements of a function with the tensors of [`example_model`](crate::reference::example_model); `// f32[2]` after one is the
     /// type of its result.
     example: &'static str,
-    /// Its names in other languages and libraries.
+    /// Other names and words for it.
     aliases: &'static [&'static str],
 }
 
@@ -53,7 +53,7 @@ pub struct BuiltinDoc {
     /// Statements of a function with the tensors of [`example_model`](crate::reference::example_model); `// f32[2]` after one is the
     /// type of its result.
     pub example: &'static str,
-    /// Its names in other languages and libraries.
+    /// Other names and words for it.
     pub aliases: &'static [&'static str],
 }
 
