@@ -35,7 +35,7 @@ impl Forward for ExactIntegers {
     type Fact = Fact;
     type Aside = ();
 
-    /// What is computed is to be exact, whoever reads it.
+    /// Every result has to be exact, even one that nothing reads.
     const SKIPS_UNREAD: bool = false;
 
     fn unknown(&self, ty: &TensorType) -> Fact {
@@ -79,7 +79,7 @@ impl Computed<'_> {
         } else {
             return Err(self.unknown());
         };
-        // What does not fit the type is cut to it.
+        // A range that does not fit the type becomes that of the type.
         let cut = |all: Range| if result.within(all) { result } else { all };
         Ok(inst.results.iter().map(|value| of_type(value).map(cut)).collect())
     }

@@ -1,8 +1,8 @@
-//! The walk that analyses share: what is known of every value of a function, from operands to results, into functions that are called and
+//! The forward walk that analyses share. Facts about values go from operands to results, into the bodies of called functions and into
 //! decompositions of composites.
 //!
-//! An analysis says what facts are and what an instruction makes of them. What an instruction runs is gone into once for each
-//! combination of facts that it is given; layers that are alike cost one walk. Nothing recurses: how deep calls nest is the input's.
+//! An analysis defines its facts and their transfer through an instruction. A body is walked over once for each combination of facts
+//! of its parameters, so layers that are alike cost one walk. Nothing recurses, because the input decides how deep calls nest.
 
 use halite_ir::{Composite, FuncId, Function, Inst, LocId, Module, Op, Registry, TensorType, Value};
 use halite_support::{Diagnostic, Result, check_cancelled};
@@ -10,57 +10,58 @@ use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::rc::Rc;
 
-/// An analysis: facts, and how they go from operands to results.
+/// A forward analysis: facts about values, and their transfer from operands to results.
 pub(crate) trait Forward {
-    /// What is known of one value.
+    /// A fact about one value.
     type Fact: Clone + Eq + Hash;
 
-    /// What is found on the way through a function beside what its results are, kept with them: assumptions of a proof.
+    /// Findings on the way through a function beside the facts about its results, kept with these: assumptions of a proof.
     type Aside: Clone + Default;
 
-    /// Whether instructions are passed over in functions that are called whose results nothing reads.
+    /// Whether instructions whose results nothing reads are skipped in called functions.
     const SKIPS_UNREAD: bool = true;
 
-    /// What is known of a value of a type of which nothing is known.
+    /// The fact about a value of which only the type is known.
     fn unknown(&self, ty: &TensorType) -> Self::Fact;
 
-    /// What an instruction gives, whose operands are `args`.
+    /// Returns the facts about the results of an instruction, given those about its operands.
     ///
     /// # Errors
-    /// That the analysis ends here.
+    /// An error ends the analysis.
     fn apply(&mut self, at: &At<'_>, args: &[Self::Fact]) -> Result<Vec<Self::Fact>>;
 
-    /// What says what an instruction gives, where that is a body that is gone into: of a call, its callee.
+    /// The body that is walked into instead of [`apply`](Self::apply), for an instruction that has one: the callee of a call.
     fn body(&self, at: &At<'_>) -> Option<Body> {
         at.inst.op.callee().map(Body::Function)
     }
 
-    /// Takes what was found beside the results since the last time.
+    /// Takes the findings beside the facts since the last call.
     fn take(&mut self) -> Self::Aside {
         Self::Aside::default()
     }
 
-    /// Adds what was found on the way through a function that is run once more.
+    /// Adds the findings of a function that is run once more.
     fn add(&mut self, aside: &Self::Aside) {
         let _ = aside;
     }
 }
 
-/// An instruction where it stands.
+/// An instruction with its place in the walk.
 pub(crate) struct At<'a> {
     pub(crate) function: &'a Function,
     pub(crate) inst: &'a Inst,
-    /// Its place in the function.
+    /// Its index in the function.
     pub(crate) position: usize,
-    /// Which function of the module it is in; `None` in the decomposition of a composite.
+    /// The function of the module that it is in; `None` in a function that is not of the module, such as the decomposition of a
+    /// composite.
     pub(crate) id: Option<FuncId>,
     /// The calls around it, the outermost first.
     pub(crate) calls: &'a [LocId],
-    /// Which walk over a function this is, of all from the first.
+    /// The number of this walk over a function, counted from the first walk of the analysis.
     pub(crate) walk: usize,
 }
 
-/// What an instruction runs.
+/// The body that an instruction runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Body {
     /// A function of the module.
@@ -78,25 +79,25 @@ impl Body {
     }
 }
 
-/// A body with what is known of its parameters.
+/// A body with the facts about its parameters.
 type Key<F> = (Body, Vec<F>);
 
-/// What is known of what a body gives.
+/// The facts about the results of a body, and the findings beside them.
 struct Summary<A: Forward> {
     results: Vec<A::Fact>,
     aside: A::Aside,
 }
 
-/// A function under way.
+/// A function that is being walked over.
 struct Frame<'m, A: Forward> {
     key: Option<Key<A::Fact>>,
     function: FunctionRef<'m>,
     known: Vec<A::Fact>,
-    /// Which values are asked for; `None` for all.
+    /// The values that are asked for, by index; `None` for all.
     wanted: Option<Vec<bool>>,
     next: usize,
     walk: usize,
-    /// What was found in the function around it so far.
+    /// The findings in the function around it so far.
     outer: A::Aside,
 }
 
@@ -136,7 +137,8 @@ impl<'m, A: Forward> Walk<'m, A> {
         Self { module, registry, analysis, summaries: FxHashMap::default(), walks: 0 }
     }
 
-    /// What is known of the values of a function, given what is known of its parameters. Only what `wanted` asks for is looked at.
+    /// Returns the facts about all values of a function, given those about its parameters. Only values that `wanted` marks are looked
+    /// at.
     ///
     /// # Errors
     /// Those of the analysis, of a composite that cannot be decomposed, and that the work was cancelled.
@@ -150,7 +152,7 @@ impl<'m, A: Forward> Walk<'m, A> {
         self.finish(first).map(|frame| frame.known)
     }
 
-    /// The same of all values of the entry of the module.
+    /// The same for all values of the module's entry.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -160,7 +162,7 @@ impl<'m, A: Forward> Walk<'m, A> {
         self.finish(first).map(|frame| frame.known)
     }
 
-    /// What is known of the results of an instruction, given what is known of its operands.
+    /// Returns the facts about the results of an instruction, given those about its operands.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -180,7 +182,7 @@ impl<'m, A: Forward> Walk<'m, A> {
         self.module.map(|module| module.function(id))
     }
 
-    /// The results of a body that was walked over, and what was found on the way once more.
+    /// The facts about the results of a body that was walked over; its findings are added once more.
     fn known(&mut self, key: &Key<A::Fact>) -> Option<Vec<A::Fact>> {
         let summary = self.summaries.get(key)?.clone();
         self.analysis.add(&summary.aside);

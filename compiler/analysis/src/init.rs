@@ -1,4 +1,4 @@
-//! How a model starts: whether the residual stream keeps its scale over depth.
+//! Checks of initial values: whether the residual stream keeps its scale over depth.
 //!
 //! A stream that `N` branches are added to grows with their variance. Where the weights that branches end in start at
 //! `1 / sqrt(N)` of the standard deviation of the others, the growth is that of one branch, however deep the model is
@@ -15,16 +15,16 @@ use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
 use indexmap::IndexMap;
 use moments::Moments;
 
-/// How far above `1 / sqrt(N)` of the others a weight may start.
+/// The factor by which a weight may start above `1 / sqrt(N)` of the others.
 const SLACK: f64 = 1.05;
 
-/// How a model starts.
+/// The residual streams of a model at the first step.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct InitReport {
     /// Its residual streams.
     pub streams: Vec<ResidualStream>,
-    /// What deserves a look, as warnings.
+    /// Warnings about weights that start too large, and where the search for streams was given up.
     pub findings: Diagnostics,
 }
 
@@ -32,9 +32,9 @@ pub struct InitReport {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct ResidualStream {
-    /// The standard deviation of what it starts as.
+    /// The standard deviation of its first value.
     pub start: Option<f64>,
-    /// What is added to it, in order.
+    /// The terms that are added to it, in order.
     pub branches: Vec<ResidualBranch>,
 }
 
@@ -46,7 +46,7 @@ pub struct ResidualBranch {
     pub scope: String,
     /// The weights that it ends in.
     pub weights: Vec<Name>,
-    /// The standard deviation of what is added.
+    /// The standard deviation of the term.
     pub added: Option<f64>,
     /// The standard deviation of the sum.
     pub stream: Option<f64>,
@@ -95,7 +95,7 @@ impl Lint<'_> {
         ResidualStream { start: self.std(stream.start), branches: stream.branches.iter().map(branch).collect() }
     }
 
-    /// What is said where values depend on each other in so many ways that nobody could follow them all.
+    /// The warning for a sum where the search for streams was given up, because too many paths of values lead to it.
     fn given_up(&self, sum: Value) -> Diagnostic {
         let span = self.entry.def(sum).and_then(|inst| self.module.locs.span(inst.loc));
         Diagnostic::warning(codes::RESIDUAL_INIT, "the residual streams are not looked at from here on")
@@ -155,8 +155,9 @@ fn scale(projection: &Projection) -> Option<f64> {
     Some(projection.std? * projection.factor)
 }
 
-/// What a weight that a branch ends in should start with, when it starts with more: a share of the largest of the others
-/// in the branch, as such or, where weights start according to their width, times the root of the width.
+/// The scaled standard deviation that a weight at the end of a branch should start with: the largest of the other weights in the
+/// branch times `1 / sqrt(branches)`. `None` where the weight starts with no more than that, taken as such or, for weights that start
+/// according to their width, times the square root of the width.
 fn too_large(last: &Projection, inner: &[Projection], branches: usize) -> Option<f64> {
     let share = 1.0 / (branches as f64).sqrt();
     let found = scale(last)?;

@@ -1,10 +1,10 @@
 //! The analysis of replicas: what the ranks of a mesh hold of each value of the program of one rank, by abstract interpretation.
 //!
-//! Of each value it follows how it lies along each sub-axis of the mesh: the same on all ranks, a shard of a dimension, a term of a sum, or
-//! nothing that is known. It reads the instructions alone, with no plan: a digit of a dimension is pushed through the dimensions of an op as
-//! one rank sees them. Where these leave open which of two dimensions is sharded, as when one of size 1 is split off, all readings are kept
-//! until an op rules one out. Numbers that the rank's own is behind are computed for all ranks at once, so that slices and masks by
-//! coordinates are known for what they are.
+//! It follows the placement of each value along each sub-axis of the mesh: the same on all ranks, a shard of a dimension, a term of a
+//! sum, or unknown. It reads the instructions alone, with no plan: a digit of a dimension is pushed through the dimensions of an op as
+//! one rank sees them. Where these leave open which of two dimensions is sharded, as when one of size 1 is split off, all readings are
+//! kept until an op rules one out. Numbers that depend on the rank are computed for all ranks at once, so that slices and masks by
+//! coordinates are recognized.
 
 mod bonds;
 mod counted;

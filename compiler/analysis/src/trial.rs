@@ -1,12 +1,12 @@
-//! Running programs on made-up inputs, to see whether what an analysis suspects shows in what they compute.
+//! Made-up inputs and a budget for running programs on them, to see whether a suspicion of an analysis shows in their results.
 
 use halite_ir::{Function, InferCx, Module, Param, ParamRole, Registry, TensorType, function_totals, inst_cost};
 use halite_tensor::{DType, HostTensor, split_mix};
 
-/// How many elements and floating-point operations the interpreter is given at most, of all ranks together: some seconds of work.
+/// The most elements and floating-point operations that the interpreter is given, of all ranks together: some seconds of work.
 const MAX_WORK: u64 = 200_000_000;
 
-/// How many elements inputs have at most, of all ranks together: they are all made before anything is run.
+/// The most elements that inputs have, of all ranks together: they are all made before anything is run.
 const MAX_INPUTS: u64 = 10_000_000;
 
 /// Whole numbers are drawn below this: ids, labels and positions that the smallest of models have too.

@@ -152,7 +152,7 @@ fn ranges_are_followed() {
     }
 }
 
-/// How many instructions work on whole tensors of this many elements; constants, broadcasts and bitcasts do not.
+/// The number of instructions that work on whole tensors of this many elements; constants, broadcasts and bitcasts do not.
 fn per_element(function: &Function, elements: usize) -> usize {
     let works = |op: &Op| !matches!(op, Op::Constant(_) | Op::BroadcastInDim(_) | Op::BitcastConvert(_));
     let whole = |inst: &&halite_ir::Inst| function.ty(inst.results[0]).shape().num_elements() == elements;

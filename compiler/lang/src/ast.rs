@@ -29,13 +29,13 @@ pub(crate) struct Use {
 /// The library that a `use` names, with the place of its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LibraryRef {
-    /// Which it is.
+    /// Its name.
     pub name: LibraryName,
-    /// Where a text says so.
+    /// The place of the name in the text.
     pub span: Span,
 }
 
-/// How a `use` names a library.
+/// The name of a library in a `use`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LibraryName {
     /// `blocks`: one that comes with the compiler.
@@ -44,7 +44,7 @@ pub enum LibraryName {
     File(Name),
 }
 
-/// What stands in a model or library.
+/// An item of a model or library.
 #[derive(Debug)]
 pub(crate) enum Item {
     Config(Vec<Binding>),
@@ -153,7 +153,7 @@ pub(crate) struct Param {
     pub(crate) shape: Expr,
     pub(crate) init: Ident,
     pub(crate) init_arguments: Vec<Expr>,
-    /// Whether it is no `buffer`.
+    /// Whether it is a parameter and no `buffer`.
     pub(crate) is_trained: bool,
 }
 
@@ -165,7 +165,7 @@ pub(crate) struct For {
     pub(crate) body: Vec<Statement>,
 }
 
-/// What a loop runs over.
+/// The values that a loop runs over.
 #[derive(Debug)]
 pub(crate) enum Over {
     /// `from..to`

@@ -31,7 +31,7 @@ pub struct Elaborated {
     pub module: Module,
     /// The configuration as it was used, in the model's order.
     pub config: IndexMap<String, ConfigValue>,
-    /// What is suspicious but stops nothing.
+    /// Warnings, which do not stop elaboration.
     pub warnings: Diagnostics,
 }
 
@@ -101,13 +101,13 @@ type Global = (usize, Name);
 /// The state of a run.
 #[derive(Debug)]
 struct Elaborator<'r, 'm> {
-    /// Those of libraries, then that of the model.
+    /// The programs of the libraries, then that of the model.
     programs: &'r [Program<'m>],
-    /// Which of them is being run.
+    /// The index of the program that is being run.
     here: usize,
     options: &'r Options,
     ops: Ops<'r>,
-    /// What stands outside of functions in each of the texts.
+    /// For each text the names that it defines outside of functions.
     globals: Vec<Locals>,
     /// Some setting or `require` failed, so that running `main` would only repeat the complaint.
     broken_config: bool,
@@ -116,7 +116,7 @@ struct Elaborator<'r, 'm> {
     frame: Frame,
     functions: FxHashMap<NamedKey, Known>,
     lists: Lists,
-    /// What is called of each: one, whatever names dimensions have.
+    /// The callee of each function: one for all names of dimensions.
     callees: FxHashMap<Key, Callee>,
     /// The calls of model functions around the current statement.
     calls: Vec<Span>,
@@ -133,7 +133,7 @@ struct Elaborator<'r, 'm> {
     refused_shapes: FxHashMap<(Option<Span>, Name), usize>,
 }
 
-/// Where something was declared, and the call that ran the declaration.
+/// The place of a declaration, and the call that ran it.
 #[derive(Clone, Copy, Debug)]
 struct Declaration {
     span: Span,
@@ -166,7 +166,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
         }
     }
 
-    /// What is being run.
+    /// The program that is being run.
     fn program(&self) -> &'r Program<'m> {
         &self.programs[self.here]
     }
@@ -176,7 +176,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
         &self.programs[self.programs.len() - 1]
     }
 
-    /// Runs `body` in the sight of another text.
+    /// Runs `body` with another text as the one that is being run.
     fn within<T>(&mut self, home: usize, body: impl FnOnce(&mut Self) -> T) -> T {
         let here = std::mem::replace(&mut self.here, home);
         let result = body(self);

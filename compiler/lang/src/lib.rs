@@ -23,10 +23,10 @@
 //! }
 //! ```
 //!
-//! What one configuration has and another lacks is chosen by `if condition { value } else { value }`, by
+//! Parts that one configuration has and another lacks are chosen by `if condition { value } else { value }`, by
 //! `match act { "gelu" => gelu(x), "silu", "swish" => silu(x) }`, or by `if condition { statements } else { statements }`. Conditions
-//! are known while the model runs; the side that is not chosen does not run, so that its parameters do not exist. What all sides of
-//! such statements define is there after them.
+//! are known while the model runs; the side that is not chosen does not run, so that its parameters do not exist. Names that all sides
+//! of such statements define are there after them.
 //!
 //! Functions are values: `fn twice(f, x) { return f(f(x)) }` takes one of the model or an op by its name. Lists are joined by `+` and
 //! run over by `for x in list { .. }`. Names inside of functions hide those outside.
@@ -34,16 +34,16 @@
 //! Two tensors are repeated to one shape as in NumPy: shapes are aligned at their last dimensions, and what is missing or of size 1 is
 //! repeated. Subscripts are positions, ranges `from:to:step`, and one tensor of positions: `table[ids]`.
 //!
-//! Weights know what the sizes of their dimensions are products of, by the names of `config` keys and of `let`s outside functions:
-//! that of `param weight: [heads * head_dim, dim(x, -1)]` says `heads`, `head_dim` and whatever `x` was made with. Names travel with
-//! whole numbers and with the dimensions of tensors, through calls too. A product keeps those of its factors, any other result
-//! has none until a `let` outside functions names it. Recipes say by them which dimensions are sharded.
+//! Weights know the factors of the sizes of their dimensions, by the names of `config` keys and of `let`s outside functions: that of
+//! `param weight: [heads * head_dim, dim(x, -1)]` says `heads`, `head_dim` and whatever `x` was made with. Names travel with whole
+//! numbers and with the dimensions of tensors, through calls too. A product keeps those of its factors, any other result has none
+//! until a `let` outside functions names it. Recipes say by them which dimensions are sharded.
 //!
 //! Functions that models share stand in libraries, `library name { .. }`. A text uses those that it lists: `use blocks: norm`, before
 //! `model` or `library`. Functions see what stands in their own text, and what that uses.
 //!
-//! A model is held to causality: what it shows at a position, and the loss there, depend on no later token. One that reads in
-//! both directions, as an encoder does, says `causal = false` beside its functions:
+//! A model is held to causality: its outputs at a position, and the loss there, depend on no later token. One that reads in both
+//! directions, as an encoder does, says `causal = false` beside its functions:
 //!
 //! ```text
 //! model bert {

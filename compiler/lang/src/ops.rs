@@ -1,4 +1,4 @@
-//! What a model does, however it is written: operators, builtins and composites on values.
+//! The operations of a model, however it is written: operators, builtins and composites on values.
 //!
 //! The model language and [`ModelBuilder`](crate::build::ModelBuilder) both end here, so that they take the same
 //! arguments, emit the same instructions and make the same complaints. Where the parts of an operation stand is the
@@ -43,22 +43,22 @@ use halite_ir::{Builder, LocKind, Value as Tensor};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Dims, Shape};
 
-/// How deep calls, expressions and scopes may nest.
+/// The depth to which calls, expressions and scopes may nest.
 pub(crate) const MAX_DEPTH: usize = 160;
 
-/// How many statements a model may run after unrolling.
+/// The most statements that a model may run after unrolling.
 const MAX_STATEMENTS: usize = 200_000;
 
-/// How many expressions a model may evaluate after unrolling.
+/// The most expressions that a model may evaluate after unrolling.
 pub(crate) const MAX_EVALUATIONS: usize = 10 * MAX_STATEMENTS;
 
-/// How many items all lists may have together that are made by joining and cutting lists.
+/// The most items that all lists together may have that are made by joining and cutting lists.
 const MAX_ITEMS: usize = 10 * MAX_STATEMENTS;
 
-/// How many dimensions a tensor may have; NumPy has the same limit.
+/// The most dimensions that a tensor may have; NumPy has the same limit.
 const MAX_RANK: usize = 64;
 
-/// How many elements a tensor may have.
+/// The most elements that a tensor may have.
 const MAX_ELEMENTS: usize = 1 << 44;
 
 /// A model under way.
@@ -71,7 +71,7 @@ pub(crate) struct Ops<'r> {
     pub(crate) statements: usize,
     /// Items of lists that were made by joining and cutting lists so far.
     pub(crate) items: usize,
-    /// What dimensions of tensors of the function being written are products of.
+    /// The size factors of dimensions of tensors of the function being written.
     pub(crate) sizes: KnownSizes,
 }
 
@@ -231,7 +231,7 @@ pub(crate) fn stated(float: DType, dtype: DType) -> DType {
     if dtype == DType::F32 && float == DType::F64 { float } else { dtype }
 }
 
-/// What nests too deeply or runs too long.
+/// The error for a model that nests too deeply or runs too long.
 pub(crate) fn too_long(message: String, place: Place<'_>) -> Diagnostic {
     place.mark(Diagnostic::error(codes::LIMIT, message), "stopped here").help("shorten the loops or the chain of calls")
 }

@@ -1,4 +1,4 @@
-//! What is given to a model from outside.
+//! Options of elaboration, and values that override a model's configuration.
 
 use halite_recipe::ConfigValue;
 use halite_support::Span;
@@ -9,11 +9,11 @@ use halite_tensor::DType;
 pub struct Override {
     /// The name that the model gives it in `config`.
     pub key: String,
-    /// What it is set to.
+    /// The value that it is set to.
     pub value: ConfigValue,
-    /// Where it was set, when that is a text with a place.
+    /// The place where it was set, if that is in a text.
     pub span: Option<Span>,
-    /// What to do if the model has neither this key nor one that is spelled like it.
+    /// The advice if the model has neither this key nor one that is spelled like it.
     pub hint: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct KnownLibrary {
     pub functions: Vec<String>,
 }
 
-/// How a model is elaborated.
+/// Options of elaboration.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
     /// The element type of weights and of `float` in the model. Where it is `f64`, as for what programs are verified
@@ -41,7 +41,7 @@ pub struct Options {
     pub float: DType,
     /// Replacements of configuration defaults; of two for one key the later wins.
     pub overrides: Vec<Override>,
-    /// The libraries at hand, for what to say where a model calls a function that it does not list.
+    /// The libraries at hand, to suggest a `use` where a model calls a function that it does not list.
     pub libraries: Vec<KnownLibrary>,
 }
 

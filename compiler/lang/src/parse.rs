@@ -43,16 +43,16 @@ pub(crate) fn parse(file: FileId, text: &str) -> Result<Model> {
     Ok(Model { uses, is_library, name, items })
 }
 
-/// How a text begins.
+/// The beginning of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Header {
     /// The libraries that it uses, as [`parse`] finds them where the text is correct.
     pub(crate) uses: Vec<LibraryRef>,
-    /// Whether it goes on as a model.
+    /// Whether a model follows, and no library.
     pub(crate) is_model: bool,
 }
 
-/// Reads how a text begins, whatever follows.
+/// Reads the beginning of a text, whatever follows.
 pub(crate) fn header(file: FileId, text: &str) -> Header {
     let Some(root) = Grammar::parse(Rule::header, text).ok().and_then(|mut pairs| pairs.next()) else {
         return Header::default();
@@ -65,9 +65,9 @@ pub(crate) fn header(file: FileId, text: &str) -> Header {
 /// A function in a text.
 pub(crate) struct FunctionText<'t> {
     pub(crate) name: &'t str,
-    /// Where its `fn` stands.
+    /// The position of its `fn` in the text.
     pub(crate) start: usize,
-    /// Where the brace of its body stands.
+    /// The position of the brace of its body.
     pub(crate) body: usize,
     pub(crate) end: usize,
 }

@@ -1,14 +1,15 @@
-//! What a reference says of the language's builtins, each beside its line in the table, and of functions in libraries, each above its `fn`.
+//! Reference entries of the language's builtins, each beside its line in the table, and of functions in libraries, each above its
+//! `fn`.
 
 pub use crate::ops::BuiltinDoc;
 use crate::parse::{FunctionText, functions};
 
-/// What a reference says of each builtin, in order.
+/// The reference entries of the builtins, in order.
 pub fn builtins() -> impl Iterator<Item = BuiltinDoc> {
     crate::ops::builtin_docs()
 }
 
-/// What a text says of one of its functions.
+/// The reference entry of a function of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionDoc<'t> {
     /// Its name.
@@ -21,7 +22,7 @@ pub struct FunctionDoc<'t> {
     pub text: String,
 }
 
-/// What a model or library says of its functions, in order; nothing where the text is not correct.
+/// The reference entries of the functions of a model or library, in order; none where the text is not correct.
 pub fn function_docs(text: &str) -> Vec<FunctionDoc<'_>> {
     functions(text).into_iter().map(|function| doc(text, function)).collect()
 }
@@ -38,8 +39,8 @@ fn doc<'t>(text: &'t str, function: FunctionText<'t>) -> FunctionDoc<'t> {
     FunctionDoc { name, about: words(&about.join(" ")), signature, text: own }
 }
 
-/// The model in which statements of an example stand: `x` and `y` are `f32[2, 3]`, `ids` is `s32[2]`. It outputs what the statements
-/// state the type of.
+/// The model in which statements of an example stand: `x` and `y` are `f32[2, 3]`, `ids` is `s32[2]`. It outputs the values whose type
+/// the statements state.
 pub fn example_model(example: &str) -> String {
     let lines: String = example.lines().map(|line| format!("    {line}\n")).collect();
     let outputs: String = typed(example).map(|(name, _)| format!("    output {name}\n")).collect();
@@ -49,7 +50,7 @@ pub fn example_model(example: &str) -> String {
     )
 }
 
-/// What statements state the type of, with the type.
+/// The names whose type statements state, each with the type.
 pub fn typed(example: &str) -> impl Iterator<Item = (&str, &str)> {
     example.lines().filter_map(|line| {
         let (statement, ty) = line.split_once("//")?;

@@ -1,4 +1,4 @@
-//! What can be checked without values: names, signatures, recursion, use.
+//! Checks that need no values: names, signatures, recursion, use.
 
 mod library;
 mod listing;
@@ -19,11 +19,11 @@ use indexmap::{IndexMap, IndexSet};
 #[derive(Debug)]
 pub(crate) struct Program<'m> {
     pub(crate) model: &'m Model,
-    /// Where it stands among the texts of a model, of which that of the model is the last one.
+    /// Its index among the texts of a model, of which that of the model is the last one.
     pub(crate) home: usize,
     /// Config keys and `let`s, with their defining names.
     pub(crate) globals: IndexMap<&'m str, Global<'m>>,
-    /// What it can call by which name: its own functions, and those of libraries that it lists.
+    /// The functions that it can call, by name: its own, and those of libraries that it lists.
     pub(crate) functions: IndexMap<&'m str, Callable<'m>>,
     /// Names that it lists and that no library has.
     pub(crate) missing: IndexSet<&'m str>,
@@ -39,7 +39,7 @@ pub(crate) struct Callable<'m> {
     pub(crate) function: &'m Function,
     /// The text that it stands in.
     pub(crate) home: usize,
-    /// Where it comes into sight: its name, or where a `use` lists that.
+    /// The name that brings it into scope: its own, or that in the `use` that lists it.
     pub(crate) named: &'m Ident,
 }
 
@@ -70,8 +70,8 @@ impl<'m> Program<'m> {
     }
 }
 
-/// Checks the texts of a model, each with where those stand that it uses, which is before it. `known` are libraries that it may use. Programs are as whole as the errors
-/// allow.
+/// Checks the texts of a model, each with the indices of those that it uses, which are before it. `known` are libraries that it may
+/// use. Programs are as whole as the errors allow.
 pub(crate) fn resolve<'m>(
     texts: &'m [(Model, &[usize])],
     known: &[KnownLibrary],
@@ -102,7 +102,7 @@ fn resolve_one(program: &mut Program<'_>, known: &[KnownLibrary], registry: &Reg
     program.values = values;
 }
 
-/// What resolving found.
+/// The errors and warnings of resolution.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) errors: Diagnostics,

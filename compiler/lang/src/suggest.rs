@@ -1,8 +1,8 @@
-//! What a name that nothing has may have been meant to be.
+//! Suggestions for unknown names.
 
 use halite_support::Diagnostic;
 
-/// `name` in backticks with a suggestion, as help for an unknown name.
+/// Adds the known name that is nearest to an unknown one, in backticks, as help.
 pub(crate) fn suggest<'n>(
     diagnostic: Diagnostic,
     name: &str,

@@ -9,18 +9,18 @@ use std::sync::Arc;
 
 type Result<T, E = Diagnostic> = std::result::Result<T, E>;
 
-/// How many libraries a model may use, those included that these use.
+/// The most libraries that a model may use, those included that these use.
 const MAX_LIBRARIES: usize = 64;
 
 /// A model's text with the libraries that it uses, and those that these use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Texts {
     model: Text,
-    /// What one uses stands before it.
+    /// Each after those that it uses.
     libraries: Vec<Text>,
 }
 
-/// A text, and where in [`Texts::libraries`] the library of each of its `use`s is.
+/// A text, and the index in [`Texts::libraries`] of the library of each of its `use`s.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Text {
     source: Arc<SourceFile>,
@@ -31,7 +31,7 @@ impl Texts {
     /// Collects what a model uses: `find` gives the library that a text uses by a name, the same file however often it is asked for it.
     ///
     /// # Errors
-    /// What `find` refuses; what is a model and no library; libraries that use one another in a circle, and too many of them.
+    /// The errors of `find`; a model in place of a library; libraries that use one another in a circle, and too many of them.
     pub fn gather(
         model: Arc<SourceFile>,
         mut find: impl FnMut(&Arc<SourceFile>, &LibraryRef) -> Result<Arc<SourceFile>>,
@@ -67,7 +67,7 @@ impl Texts {
         [self.model()].into_iter().chain(self.libraries())
     }
 
-    /// All of them, the model's last, each with where the libraries stand that it uses.
+    /// All of them, the model's last, each with the indices of the libraries that it uses.
     pub(crate) fn linked(&self) -> impl Iterator<Item = (&SourceFile, &[usize])> {
         self.libraries.iter().chain([&self.model]).map(|text| (&*text.source, text.uses.as_slice()))
     }
@@ -101,7 +101,7 @@ impl Gather {
         Self { libraries: IndexMap::new(), open, errors: Diagnostics::new() }
     }
 
-    /// What is used next, and by which text.
+    /// The text that uses a library next, and that library.
     fn next(&mut self) -> Option<(Arc<SourceFile>, LibraryRef)> {
         loop {
             let text = self.open.last_mut()?;
@@ -156,7 +156,7 @@ impl fmt::Display for LibraryName {
     }
 }
 
-/// How a text begins that is to be a library.
+/// The header of a text that has to be a library.
 fn library_header(library: &SourceFile, used: &LibraryRef) -> Result<Header> {
     let header = header(library.id(), library.text());
     if header.is_model {

@@ -12,7 +12,7 @@ fn from_text(model: &str) -> Result<Elaborated, Diagnostics> {
     elaborate(file, model, &Options::default(), &Registry::builtin())
 }
 
-/// What a body makes of `x`, `f32[4,6]`, and `t`, `s32[4,6]`.
+/// The model of a body on `x`, `f32[4,6]`, and `t`, `s32[4,6]`.
 fn built(
     body: impl for<'b> Fn(&'b ModelBuilder, Tensor<'b>, Tensor<'b>) -> Tensor<'b>,
 ) -> Result<Elaborated, Diagnostics> {
@@ -231,8 +231,8 @@ fn every_mistake_of_a_run_comes_back_with_its_place() {
     assert_eq!(errors[1].notes().last().unwrap(), &format!("at `build.rs:{line}`"));
 }
 
-/// What a clash of names is called in a text and in Rust. `x` is the batch; in the text, `f` scales by a weight `w` and `g` by
-/// a weight `x`.
+/// The messages of clashes of names in a text and in Rust. `x` is the batch; in the text, `f` scales by a weight `w` and `g` by a
+/// weight `x`.
 macro_rules! clashes {
     ($($text:literal = |$m:ident, $x:ident| $body:expr, $message:literal;)*) => {
         #[test]

@@ -151,7 +151,7 @@ fn an_abandoned_body_leaves_no_trace() {
     assert_eq!(module.entry().unwrap().params[1].name, Name::from("a.w"));
     assert_eq!(module.functions.len(), 1);
 
-    // What was begun in it has ended with it.
+    // Functions and scopes that were begun in it have ended with it.
     let results = core.end_function(within, &[deep[0], deep[0]], &at(8));
     assert_eq!(results, [None, None]);
     core.leave_scope(inner, &at(9));

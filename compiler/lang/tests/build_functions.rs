@@ -186,7 +186,7 @@ fn what_a_body_reads_of_its_surroundings_is_an_argument() {
                 })
             });
         }
-        // What is returned may be of outside, too.
+        // A result may be a tensor from outside, too.
         let [same, one] = m.function("same", [], |[]| [y, m.scalar(1.0)]);
         same * one.broadcast([4, 6])
     }));

@@ -1,4 +1,4 @@
-//! What weights know of their dimensions: the configuration keys that sizes are products of.
+//! Names of the dimensions of weights: the configuration keys that sizes are products of.
 
 use crate::common::elaborate_with;
 use halite_ir::{DimName, Module, Registry, verify};

@@ -1,4 +1,4 @@
-//! What expressions and statements of a model compute, by the reference interpreter; expected values are those of NumPy.
+//! The values of expressions and statements of a model, by the reference interpreter; expected values are those of NumPy.
 
 use halite_ir::{Interpreter, ParamRole, Registry};
 use halite_lang::{Options, elaborate};
@@ -262,7 +262,7 @@ fn division_of_whole_numbers_rounds_down() {
     refuses("y = mean(t)", "a division of whole numbers may leave something");
 }
 
-/// What is no input and no weight is known: a position below 0 would be the first, not one from the end.
+/// Positions that depend on no input and no weight are known: one below 0 would be the first, not one from the end.
 #[test]
 fn positions_of_tensors_count_from_the_start() {
     gives("y = x[:, (iota([3]) - 1) % 3]", &[2, 3], &[2.0, 0.0, 1.0, 5.0, 3.0, 4.0]);

@@ -88,7 +88,7 @@ impl Affine {
         let constant = self.constant + other.constant;
         let terms = match (&self.terms[..], &other.terms[..]) {
             (_, []) => self.terms.clone(),
-            // What most sums are is tidy as it is.
+            // Most sums are these, and are tidy already.
             ([], [_]) => other.terms.clone(),
             (&[a], &[b]) if a.0.dim < b.0.dim => smallvec![a, b],
             (&[a], &[b]) if a.0.dim > b.0.dim => smallvec![b, a],

@@ -1,4 +1,4 @@
-//! What an instruction makes of the states of its operands; calls, kernels and composites are gone into.
+//! The causality analysis as a forward walk: states go from operands to results, into calls, kernels and composites.
 
 use super::assumption::Assumptions;
 use super::levels::Level;
@@ -9,7 +9,7 @@ use halite_ir::{Function, Inst, Module, Op, Registry, TensorType};
 use halite_support::Result;
 use std::rc::Rc;
 
-/// What is known of every value of a function.
+/// The state of every value of a function.
 pub(super) type ValueStates = Vec<Rc<State>>;
 
 /// The walk of this analysis.
@@ -76,7 +76,7 @@ impl Causality<'_> {
     }
 }
 
-/// What a helper that rounds at random makes of its first operand: what the narrow type holds stays as it is.
+/// The state of the result of a helper that rounds its first operand at random. Levels that the narrow type holds exactly stay.
 fn rounded(function: &Function, inst: &Inst, args: &[Rc<State>]) -> State {
     let (from, to) = (function.ty(inst.args[0]).dtype(), function.ty(inst.results[0]).dtype());
     let x = &args[0];

@@ -1,16 +1,16 @@
-//! What a proof takes for granted.
+//! Assumptions of proofs of causality.
 
 use halite_tensor::DType;
 use std::fmt;
 
-/// What a proof takes for granted.
+/// An assumption of a proof of causality.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Assumption {
     /// Masked scores get a finite fill; their exponentials are exactly 0 while no score is larger than `bound` in
     /// magnitude.
     Underflow {
-        /// What masked scores are, or what is added to them.
+        /// The value of masked scores, or the value that is added to them.
         fill: f64,
         /// The element type of the exponential.
         dtype: DType,
@@ -20,14 +20,14 @@ pub enum Assumption {
     /// A fill that scores are added to, or that lies beyond it, loses against a constant while no score is larger than
     /// `bound` in magnitude: `maximum(scores - 1e9, 0)` is 0.
     Outweighed {
-        /// What masked scores are, or what is added to them.
+        /// The value of masked scores, or the value that is added to them.
         fill: f64,
         /// The constant that it loses against.
         limit: f64,
         /// The largest score for which the proof holds.
         bound: f64,
     },
-    /// What a mask makes 0 by a product is finite: exponentials of large scores are not, and infinity times 0 is NaN.
+    /// Elements that a mask makes 0 by a product are finite: exponentials of large scores are not, and infinity times 0 is NaN.
     Finite,
     /// A mask that tokens decide leaves each row at least one element. A row without any is NaN, or with a finite fill the
     /// mean over everything.

@@ -1,4 +1,4 @@
-//! From a module to a verdict.
+//! The causality check: from a module to its verdicts.
 
 use super::affine::{Affine, Digit};
 use super::analysis::{Causality, CausalityWalk, ValueStates};
@@ -16,10 +16,10 @@ use halite_support::{Name, Result};
 use halite_tensor::Content;
 use std::rc::Rc;
 
-/// What a module says of causality: whether its probes, each `[batch, seq, ..]`, depend at each position only on tokens up to
-/// that position, and whether each label that the loss looks up in a prediction, by `cross_entropy`, a look-up or a one-hot
-/// product, is a token that the prediction has not read. Tokens are the batch inputs `s32[batch, seq]` or `s32[batch, seq +
-/// 1]`. Works in every phase; nothing is run.
+/// Checks the causality of a module: whether its probes, each `[batch, seq, ..]`, depend at each position only on tokens up to that
+/// position, and whether each label that the loss looks up in a prediction, by `cross_entropy`, a look-up or a one-hot product, is a
+/// token that the prediction has not read. Tokens are the batch inputs `s32[batch, seq]` or `s32[batch, seq + 1]`. Works in every
+/// phase; nothing is run.
 ///
 /// # Errors
 /// When a composite cannot be decomposed.
@@ -75,8 +75,8 @@ fn is_sequence(entry: &Function, result: &FuncResult, batch: usize, length: usiz
     matches!(shape[..], [own, seq, ..] if own == batch && (seq == length || seq + 1 == length))
 }
 
-/// What is known of a parameter: token `p` of each sequence stands at position `p`, and what is declared a causal mask is
-/// one.
+/// The state of a parameter: token `p` of each sequence stands at position `p`, and a parameter that is declared a causal mask has the
+/// levels of one.
 pub(super) fn param_state(function: &Function, param: &Param) -> State {
     let shape = function.ty(param.value).shape();
     match param.role {
@@ -110,7 +110,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// What is wrong with an output, if anything.
+    /// The verdict on an output that reads later tokens, or may; `None` for one that is causal.
     fn output(&mut self, output: &FuncResult) -> Result<Option<Verdict>> {
         let seq = self.entry.ty(output.value).shape()[1];
         let (position, state) = (position(seq), self.known[output.value.index()].clone());
@@ -123,7 +123,7 @@ impl Check<'_> {
         Ok(Some(self.verdict((output.name.clone(), reads), output.value, found, witness)))
     }
 
-    /// What is wrong with a comparison of a prediction with a label, if anything.
+    /// The verdict on a comparison whose prediction reads the label, or may; `None` where it does not.
     fn comparison(&mut self, compared: &Comparison) -> Result<Option<Verdict>> {
         let (value, inst) = (compared.prediction, &self.entry.insts[compared.inst]);
         let Some(pairs) = pairs(compared, self.entry, &self.known) else {
@@ -151,7 +151,7 @@ impl Check<'_> {
         found: Option<Culprit>,
         witness: Option<Witness>,
     ) -> Verdict {
-        // What is NaN shows no leak.
+        // An element that is NaN shows no leak.
         let is_nan = self.walk.analysis.assumptions.contains(Assumption::EmptyRows);
         let witness = witness.filter(|_| !is_nan);
         let leaks = witness.is_some();

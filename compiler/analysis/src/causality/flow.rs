@@ -1,10 +1,10 @@
-//! Which tokens elements depend on: bounds on the latest position, with where they apply.
+//! The tokens that elements depend on: bounds on the latest position, each with the region where it applies.
 
 use super::affine::{Affine, Digit, boundaries};
 use super::levels::Substitution;
 use super::region::Region;
 
-/// How many terms a value keeps.
+/// The most terms that a value keeps.
 const MAX_TERMS: usize = 8;
 
 /// Elements in `guard` may depend on tokens up to position `form`.
@@ -142,7 +142,7 @@ fn project(form: &Affine, spaces: &[Affine], digit: Digit, was_vague: bool, vagu
     (0..ends.len()).filter_map(term).collect()
 }
 
-/// What a digit is, when two half-spaces leave it one value.
+/// The value of a digit, when two half-spaces leave it only one.
 fn only_value(spaces: &[Affine], digit: Digit) -> Option<Affine> {
     let bounds = |side: i64| {
         let bound = move |space: &Affine| {
@@ -167,7 +167,7 @@ fn closest(ends: Vec<Affine>, guard: &Region) -> Vec<Affine> {
     kept
 }
 
-/// What elements depend on.
+/// The tokens that elements depend on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Flow {
     /// Bounds on the latest token; an element depends on none beyond all that apply to it. Without any, on no token.
@@ -183,7 +183,7 @@ impl Flow {
         self.terms.is_empty()
     }
 
-    /// What depends on both.
+    /// Adds the dependencies of another flow.
     pub(super) fn join(&mut self, other: &Flow) {
         for term in &other.terms {
             self.add(term.clone());

@@ -1,4 +1,4 @@
-//! Where the future enters.
+//! The search for the instruction where later tokens enter.
 
 use super::affine::{Affine, Digit};
 use super::analysis::{CausalityWalk, ValueStates};
@@ -71,7 +71,7 @@ pub(super) fn exceeds(term: &Term, position: &Affine) -> bool {
     term.guard.max_of(&term.form.minus(position)) > 0
 }
 
-/// What a term reads, seen from `position`; the last one is `last`.
+/// The tokens that a term reads, seen from `position`; `last` is the last position.
 pub(super) fn reads(term: &Term, position: &Affine, last: i64) -> Reads {
     match (term.form.as_constant(), term.form.minus(position).as_constant()) {
         (Some(latest), _) if latest >= last => Reads::Everything,
@@ -90,7 +90,7 @@ pub(super) struct Culprit {
     pub(super) why: &'static str,
 }
 
-/// What is walked back along.
+/// The terms that are walked back along.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trail {
     /// Terms beyond the position of their element, to where they were not.

@@ -1,16 +1,16 @@
-//! What is known of the values of elements: constants, and fills that lie far from every score.
+//! Levels: the values of elements where they are known, as constants or as fills that lie far from every score.
 
 use super::affine::{Affine, Digit};
 use super::region::{Area, Region};
 use halite_tensor::{DType, HostTensor};
 
-/// Where the digits of one value go in another; `None` for those that have no place there.
+/// The place of each digit of one value in another; `None` for digits that have no place there.
 pub(super) type Substitution<'a> = dyn Fn(Digit) -> Option<Affine> + 'a;
 
-/// A value at least this far from 0 may be what a mask is filled with; its exponential is below the roundoff of `f32`.
+/// A value at least this far from 0 may be the fill of a mask; its exponential is below the roundoff of `f32`.
 pub(super) const FILL: f64 = 16.0;
 
-/// What elements are: `base`, up to `spread` times the bound on scores that the analysis assumes.
+/// The value of elements: `base`, plus or minus at most `spread` times the bound on scores that the analysis assumes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// The number without scores.
@@ -56,12 +56,12 @@ impl Level {
         self.spread == 0.0 && !self.open
     }
 
-    /// Whether it is below every score: what a mask is filled with.
+    /// Whether it is below every score, as the fill of a mask is.
     pub(super) fn is_low(self) -> bool {
         self.base <= -FILL
     }
 
-    /// Whether it may differ between elements, or is too far out for a score.
+    /// Whether it is too far from 0 for a score.
     pub(super) fn is_fill(self) -> bool {
         self.base.abs() >= FILL
     }
@@ -108,12 +108,12 @@ impl Levels {
         }
     }
 
-    /// Where elements are exactly `value`.
+    /// The area where elements are exactly `value`.
     pub(super) fn area_of(&self, value: f64) -> Option<&Area> {
         self.0.iter().find(|(level, _)| *level == Level::constant(value)).map(|(_, area)| area)
     }
 
-    /// Where the levels that `which` picks are.
+    /// The area of the levels that `which` picks.
     pub(super) fn area(&self, which: impl Fn(Level) -> bool) -> Area {
         let mut all = Area::default();
         for (_, area) in self.0.iter().filter(|(level, _)| which(*level)) {
@@ -122,7 +122,7 @@ impl Levels {
         all
     }
 
-    /// Where elements are constants, whichever.
+    /// The area where elements are constants.
     pub(super) fn constants(&self) -> Area {
         self.area(Level::is_constant)
     }
@@ -210,7 +210,7 @@ fn carried_region(region: &Region, substitution: &Substitution<'_>) -> (Option<R
     (Region::new(spaces), exact)
 }
 
-/// What a function is at least, whatever the digits without a place are.
+/// A lower bound of an affine function under a substitution, for all values of the digits without a place.
 fn least(form: &Affine, substitution: &Substitution<'_>) -> Affine {
     let mut all = Affine::from(form.offset());
     for &(digit, by) in form.terms() {

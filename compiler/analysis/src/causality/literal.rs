@@ -7,7 +7,7 @@ use super::state::State;
 use super::structure::runs;
 use halite_tensor::HostTensor;
 
-/// What the elements of a literal say of themselves.
+/// The state of a literal, from the structure of its elements.
 pub(super) fn literal(tensor: &HostTensor) -> State {
     let varying: Vec<usize> = (0..tensor.shape().rank()).filter(|&dim| varies(tensor, dim)).collect();
     let known = match *varying.as_slice() {
@@ -143,7 +143,7 @@ fn plane(matrix: &Matrix, row: &Affine, column: &Affine) -> Option<Affine> {
     holds.then(|| Some(row.scaled(by_row)?.plus(&column.scaled(by_column)?).plus_constant(first)))?
 }
 
-/// What is the same beyond the last diagonal with another value, in the upper right and in the lower left corner.
+/// The levels of the upper right and the lower left corner: the value of each beyond the last diagonal that holds another value.
 fn corners(matrix: &Matrix, offset: &Affine) -> Levels {
     let mut levels = Levels::default();
     let (upper, lower) = (matrix.at(0, matrix.columns - 1), matrix.at(matrix.rows - 1, 0));

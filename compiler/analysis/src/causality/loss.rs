@@ -1,4 +1,4 @@
-//! What the loss compares: predictions, and the labels that these must not have read.
+//! Comparisons of the loss: predictions, and the labels that these must not have read.
 
 use super::affine::{Affine, Digit};
 use super::analysis::ValueStates;
@@ -9,7 +9,7 @@ use halite_ir::composites::CrossEntropy;
 use halite_ir::ops::Direction;
 use halite_ir::{Function, Inst, Op, ParamRole, TensorType, Value};
 
-/// Where the loss compares a prediction with a label.
+/// A comparison of a prediction with a label in the loss.
 pub(super) struct Comparison {
     /// The index of the instruction.
     pub(super) inst: usize,
@@ -28,7 +28,7 @@ impl Comparison {
     }
 }
 
-/// How a label stands to a prediction.
+/// The relation of a label to a prediction.
 #[derive(Clone, Copy)]
 enum Shape {
     /// It picks one of the elements along this dimension.
@@ -39,14 +39,14 @@ enum Shape {
     Contracts(usize),
 }
 
-/// What is known of where a value of a function comes from.
+/// The origin of a value of a function.
 #[derive(Clone, Copy, Default)]
 struct Origin {
     /// The inputs of tokens that it depends on, by position; those from 63 on are one.
     inputs: u64,
-    /// Whether weights have no part in it.
+    /// Whether it depends on no weight.
     raw: bool,
-    /// Whether it has different elements whatever is fed: numbers that count.
+    /// Whether its elements differ whatever the inputs are, as those of `iota` do.
     varies: bool,
     /// Whether it tells classes apart by a label: a comparison with numbers that count.
     one_hot: bool,
@@ -146,7 +146,7 @@ fn counted(mut label: Value, function: &Function, known: &ValueStates) -> Value 
     label
 }
 
-/// What the prediction reads, each with the latest token that it may read for the label there, over the digits of the
+/// The terms that the prediction reads, each with the latest token that it may read for the label there, over the digits of the
 /// prediction or of the instruction. `None` when the label is not followed.
 pub(super) fn pairs(comparison: &Comparison, function: &Function, known: &ValueStates) -> Option<Vec<(Term, Affine)>> {
     let flow = |value: Value| known[value.index()].as_ref().clone().settled().flow;

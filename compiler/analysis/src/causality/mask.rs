@@ -1,4 +1,4 @@
-//! Masks recognised: which function of query and key a predicate or a two-valued tensor is.
+//! Recognition of masks: the function of query and key that a predicate or a two-valued tensor is.
 
 use super::affine::{Affine, Digit};
 use super::analysis::Causality;
@@ -12,8 +12,8 @@ use halite_support::Result;
 use std::fmt;
 use std::rc::Rc;
 
-/// What is known of the values of one function whatever its inputs: numbers counted from indices, and elements that are
-/// constants by region. Made for `fold-causal-mask`.
+/// Facts about the values of one function that hold for all inputs: numbers counted from indices, and elements that are constants by
+/// region. Made for `fold-causal-mask`.
 ///
 /// `Facts::of(module, id, registry)?.mask(value)` answers, for a predicate or for numbers of two kinds, whether it is a
 /// mask over two digits of its dimensions, the same along all others. It is [`MaskKind::Causal`] exactly when it equals
@@ -58,7 +58,7 @@ pub struct Mask {
     pub query: Digit,
     /// The position that is asked about.
     pub key: Digit,
-    /// Which keys a query sees.
+    /// The keys that a query sees.
     pub kind: MaskKind,
     /// The elements of keys that are seen.
     pub seen: f64,
@@ -66,7 +66,7 @@ pub struct Mask {
     pub unseen: f64,
 }
 
-/// Which keys a query sees.
+/// The keys that a query sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MaskKind {
     /// `key <= query`, over equal ranges.

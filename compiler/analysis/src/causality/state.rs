@@ -1,4 +1,4 @@
-//! What the analysis knows of one value.
+//! The state of a value: its elements as far as they are known, and the tokens that they depend on.
 
 use super::affine::Affine;
 use super::flow::Flow;
@@ -8,7 +8,7 @@ use super::table::Table;
 use halite_tensor::DType;
 use std::rc::Rc;
 
-/// What the analysis knows of one value.
+/// The facts of the causality analysis about one value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct State {
     /// The elements as a function of their index; exact.
@@ -29,7 +29,7 @@ pub(crate) struct State {
     pub(crate) nonzero: bool,
     /// Whether elements may be infinite although no input is large: exponentials grow so.
     pub(crate) grows: bool,
-    /// What elements depend on; those that are constants on nothing.
+    /// The tokens that elements depend on; constants depend on none.
     pub(crate) flow: Flow,
 }
 

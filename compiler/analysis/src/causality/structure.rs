@@ -10,7 +10,7 @@ const MAX_STRIPS: usize = 5;
 /// How many runs of equal elements are taken for structure.
 const MAX_RUNS: usize = 5;
 
-/// What matters of a value.
+/// The kind of a value: zero, infinite, a low or high fill, a score, or not a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Zero,

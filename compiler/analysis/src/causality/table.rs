@@ -151,7 +151,7 @@ impl Table {
         Some(Table { values: tabulated(&axes, value)?, axes, exact: self.exact })
     }
 
-    /// Where elements are 0, infinite or fills, and whether that is known of all of them.
+    /// The levels of elements that are 0, infinite or fills, and whether all of these have one.
     pub(super) fn levels(&self) -> (Levels, bool) {
         match self.axes.as_slice() {
             [] => (self.values.first().map(|value| Levels::splat(*value)).unwrap_or_default(), true),

@@ -1,4 +1,4 @@
-//! Tables of what functions make of elements that are known.
+//! Tables of functions of known elements.
 
 use super::affine::Affine;
 use super::levels::Level;
@@ -7,11 +7,10 @@ use super::state::State;
 use super::table::{Axis, Linear, Table, axes, tabulated};
 use smallvec::SmallVec;
 
-/// How far implementations of functions that are not rounded correctly may be apart, as a part of the value, also in narrow
-/// types.
+/// The relative difference that implementations of a function may have where it is not rounded correctly, also in narrow types.
 const MARGIN: f64 = 0.01;
 
-/// What a function does to numbers that differ little.
+/// The behaviour of a function on numbers that differ little.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Its results differ little, and every implementation rounds them alike.
@@ -22,7 +21,7 @@ pub(super) enum Kind {
     Jump,
 }
 
-/// What is known of elements that no input decides.
+/// The known elements of a value that no input decides.
 enum Source<'a> {
     Number(Linear),
     Table(&'a Table),

@@ -1,4 +1,4 @@
-//! What one instruction makes of what is known of its operands: one function for each kind of op.
+//! Transfer functions, one for each kind of op: the states of an instruction's results, given those of its operands.
 
 mod choice;
 mod contraction;
@@ -21,16 +21,16 @@ use halite_ir::{Inst, Op, TensorType};
 use halite_tensor::DType;
 use smallvec::{SmallVec, smallvec};
 
-/// What is known of the results of an instruction.
+/// The states of an instruction's results.
 pub(super) type States = SmallVec<[State; 1]>;
 
-/// An instruction and what is known of its operands.
+/// An instruction with the states of its operands.
 pub(super) struct TransferCx<'a> {
     pub(super) inst: &'a Inst,
     pub(super) args: SmallVec<[&'a State; 4]>,
     pub(super) types: SmallVec<[&'a TensorType; 4]>,
     pub(super) results: SmallVec<[&'a TensorType; 1]>,
-    /// Whether the operand is at most 0, as what its maximum was subtracted from is.
+    /// Whether the operand is at most 0, because its maximum was subtracted from it.
     pub(super) capped: bool,
     pub(super) assumptions: &'a mut Assumptions,
 }
@@ -56,7 +56,7 @@ impl TransferCx<'_> {
     }
 }
 
-/// What is known of the results. Calls and composites are for the caller.
+/// Returns the states of the results. Calls and composites are for the caller.
 pub(super) fn transfer(cx: &mut TransferCx<'_>) -> States {
     let state = match &cx.inst.op {
         Op::Constant(constant) => match constant.splat_value() {

@@ -1,4 +1,5 @@
-//! Whether a later token changes an earlier value: programs are run with other tokens. Nothing of the analysis is believed here.
+//! Trials of causality: programs are run with other tokens, to see whether a later one changes an earlier value. They use nothing that
+//! the analysis found.
 
 use super::leak::is_tokens;
 use super::loss::{Comparison, comparisons};
@@ -12,7 +13,7 @@ use halite_support::check_cancelled;
 use halite_tensor::{DType, HostTensor};
 use std::cmp::Ordering;
 
-/// What came of a trial.
+/// The outcome of a trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trial {
     /// A value at a position changes with a later token, or a prediction with the token that it is to predict.
@@ -23,16 +24,18 @@ pub enum Trial {
     TooLarge,
 }
 
-/// On how many inputs a module is tried, and after how many positions tokens are changed: the first of these for which there is time.
+/// The number of inputs that a module is tried on, and of positions after which tokens are changed: the first of these for which there
+/// is time.
 const EFFORTS: [(u64, usize); 4] = [(3, 24), (2, 12), (1, 8), (1, 4)];
 
-/// Tokens are drawn below this where nothing says how many there are.
+/// The bound below which tokens are drawn where nothing says how many there are.
 const FEW: u64 = 4;
 
-/// How far a value moves at least, in units of the roundoff of its type and of the largest value: what is less may come of sums in another order.
+/// The least change of a value that counts, in units of the roundoff of its type and of the largest value: a smaller one may come from
+/// sums in another order.
 const MOVES: f64 = 64.0;
 
-/// A module whose values at positions are asked for.
+/// A module with the values that a trial looks at.
 struct Subject<'a> {
     module: &'a Module,
     registry: &'a Registry,
@@ -41,9 +44,9 @@ struct Subject<'a> {
     /// The number of the parameter that is the tokens, and how many stand in each sequence.
     tokens: usize,
     width: usize,
-    /// How many positions are asked for.
+    /// The number of positions that are looked at.
     seq: usize,
-    /// Below what tokens are drawn.
+    /// The bound below which tokens are drawn.
     below: u64,
 }
 
@@ -56,8 +59,8 @@ pub fn of_output(module: &Module, registry: &Registry, name: &str) -> Trial {
     Subject::new(module, registry, &[value], seq).map_or(Trial::NotShown, |subject| subject.tried(Subject::ahead))
 }
 
-/// Whether a prediction that the loss compares with a label depends on that label, where labels pick one of the classes, which are the last
-/// dimension: what else is picked by number, such as a position, is no prediction.
+/// Whether a prediction that the loss compares with a label depends on that label. Only labels that pick one of the classes, which are
+/// the last dimension, count: another value that is picked by number, such as a position, is no prediction.
 pub fn of_loss(module: &Module, registry: &Registry) -> Trial {
     let Some(entry) = module.entry() else { return Trial::NotShown };
     let loss = entry.results.iter().position(|result| result.role == ResultRole::Loss);
@@ -89,7 +92,8 @@ impl<'a> Subject<'a> {
         Some(Self { module, registry, tokens, width, seq: if seq == 0 { width } else { seq }, entry, below })
     }
 
-    /// What `shows` finds on some inputs and what comes of these, at some positions.
+    /// Runs the module on some inputs and returns the first witness that `shows` finds in the inputs and the results, at one of some
+    /// positions.
     fn tried(&self, shows: impl Fn(&Self, &[HostTensor], &[HostTensor], usize) -> Option<Witness>) -> Trial {
         let runs = |&(seeds, most): &(u64, usize)| seeds as usize * 2 * self.seq.min(most);
         let effort = EFFORTS.into_iter().find(|effort| fits(self.module, self.registry, runs(effort)));
@@ -216,7 +220,7 @@ fn below(entry: &Function) -> u64 {
     least.map_or(FEW, |least| least.max(2) as u64)
 }
 
-/// How many elements an instruction picks one of by a token.
+/// The number of elements of which an instruction picks one by a token; `None` for other instructions.
 fn indexed(entry: &Function, inst: &Inst, raw: &[bool]) -> Option<usize> {
     let by = |at: usize| inst.args.get(at).is_some_and(|arg| raw[arg.index()]);
     let size = |at: usize, dim: usize| entry.ty(inst.args[at]).shape().get(dim).copied();

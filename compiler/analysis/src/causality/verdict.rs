@@ -1,4 +1,4 @@
-//! The answer of the analysis, and how it is told.
+//! Verdicts of the causality analysis and their diagnostics.
 
 use super::assumption::Assumption;
 use halite_support::{Diagnostic, Name, Span, codes};
@@ -17,19 +17,19 @@ pub enum Verdict {
     Unknown(Finding),
 }
 
-/// Where the future enters, or where the analysis loses track.
+/// A leak, or a place where the analysis loses track.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     /// The name of the output.
     pub output: Name,
-    /// What it reads, or may read.
+    /// The tokens that the output reads, or may read.
     pub reads: Reads,
     /// A position and a token after it that it reads; `None` where it may not.
     pub witness: Option<Witness>,
     /// The instruction: the first from which on results depend on tokens after their own position, while its operands do
     /// not.
     pub op: String,
-    /// Why the instruction is not followed; empty for leaks.
+    /// The reason why the instruction is not followed; empty for leaks.
     pub why: &'static str,
     /// The scope of the instruction; may be empty.
     pub scope: String,
@@ -51,7 +51,7 @@ pub struct Witness {
     pub token: i64,
 }
 
-/// What is judged of a module.
+/// The verdicts on a module.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CausalityReport {
     /// The outputs that were looked at.
@@ -63,7 +63,7 @@ pub struct CausalityReport {
 }
 
 impl CausalityReport {
-    /// A module of which nothing is to be proved, for this reason.
+    /// The report on a module of which nothing is to be proved, for this reason.
     pub(super) fn none(why: &'static str) -> Self {
         Self { names: Vec::new(), outputs: Verdict::NotApplicable(why), loss: Verdict::NotApplicable(why) }
     }
@@ -100,7 +100,7 @@ impl fmt::Display for CausalityReport {
     }
 }
 
-/// What an output at position t reads.
+/// The tokens that an output at position t reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Reads {
@@ -117,7 +117,7 @@ pub enum Reads {
 }
 
 impl fmt::Display for Reads {
-    /// What comes after `position t`.
+    /// The words that follow `position t` in a message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reads::Ahead(by) => write!(f, "reads up to t + {by}"),
@@ -189,7 +189,7 @@ impl Verdict {
 }
 
 impl Finding {
-    /// What the witness says.
+    /// The witness in words, e.g. `position 3 reads token 5`; `None` without one.
     fn example(&self) -> Option<String> {
         let Witness { position, token } = self.witness?;
         Some(match self.reads {

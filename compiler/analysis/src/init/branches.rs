@@ -15,7 +15,7 @@ pub(super) struct Projection {
     pub(super) std: Option<f64>,
     /// The number of products in each sum.
     pub(super) fan_in: usize,
-    /// What its result is multiplied by on the way to the stream.
+    /// The constant that its result is multiplied by on the way to the stream.
     pub(super) factor: f64,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Branch {
     pub(super) inner: Vec<Projection>,
 }
 
-/// A stream: what it starts as, and what is added to it.
+/// A stream: its first value, and the branches that are added to it.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     pub(super) start: Value,
@@ -48,7 +48,7 @@ pub(super) struct Streams {
     pub(super) list: Vec<Stream>,
     /// The stream that a sum belongs to.
     of_sum: FxHashMap<Value, usize>,
-    /// Where the search was given up.
+    /// The sum at which the search was given up.
     pub(super) given_up: Option<Value>,
 }
 
@@ -130,8 +130,8 @@ impl<'a> View<'a> {
         self.function.def(value)
     }
 
-    /// What makes `sum` a residual one: `added` depends on a member of the stream, and ends in projections. All members
-    /// depend on the first, `start`.
+    /// The branch that makes `sum` a residual sum, if it is one: `added` depends on a member of the stream and ends in projections.
+    /// All members depend on the first, `start`.
     fn branch(&mut self, start: Value, is_member: impl Fn(Value) -> bool, sum: Value, added: Value) -> Option<Branch> {
         if self.def(start).is_none() || !self.is_projected[added.index()] {
             return None;
@@ -218,7 +218,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether a value depends on a member of a stream, and the projections on the way. What does comes after the first.
+    /// Whether a value depends on a member of a stream, and the projections on the way. Values that depend on a member come after the
+    /// first one.
     fn cone(&mut self, start: Value, is_member: impl Fn(Value) -> bool, end: Value) -> (bool, Vec<Projection>) {
         let (mut open, mut seen) = (vec![end], FxHashSet::default());
         let (mut reaches, mut projections) = (false, Vec::new());
@@ -240,10 +241,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// What the result of an instruction is made of.
+/// The result of an instruction, as terms of a sum.
 enum Step {
     /// A weight times an activation.
     Projection(Projection),
-    /// Values that are added up, each times a constant; none where it is anything else.
+    /// Values that are added up, each times a constant; empty for any other result.
     Terms(SmallVec<[(Value, f64); 2]>),
 }

@@ -26,10 +26,10 @@ pub(super) fn moments(module: &Module, registry: &Registry, function: &Function)
     Walk::new(Some(module), registry, AtStart { infer, seen: FxHashMap::default() }).run(function, &params, None)
 }
 
-/// What is known of a value.
+/// The moments of a value, if they are known.
 type Fact = Option<Moments>;
 
-/// How a parameter starts.
+/// The moments of a weight's initial value; `None` for other parameters, and where the initial value states none.
 fn at_start(function: &Function, param: &Param) -> Option<Moments> {
     let ParamRole::Weight(info) = &param.role else { return None };
     let (mean, std) = info.init.moments(function.ty(param.value).shape())?;
@@ -52,7 +52,7 @@ impl Forward for AtStart<'_> {
         None
     }
 
-    /// Composites of which no more is known than what they are made of.
+    /// Composites without a rule are walked into, unless they are element-wise.
     fn body(&self, at: &At<'_>) -> Option<Body> {
         let &At { function, inst, .. } = at;
         let is_known = rule(inst).is_some() || composite_is_elementwise(&self.infer, function, inst);
@@ -96,8 +96,8 @@ impl Forward for AtStart<'_> {
     }
 }
 
-/// A rule of a composite of which more is known than what it is made of: what it gives, by the facts of its operands, the first of which has
-/// this type.
+/// A rule of a composite of which more is known than what it is made of: what it gives, by the facts of its operands, the first of
+/// which has this type.
 type Rule = fn(&Composite, &[Fact], &TensorType) -> Result<Fact>;
 
 /// The rule of an instruction that is such a composite.

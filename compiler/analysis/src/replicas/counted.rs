@@ -1,10 +1,11 @@
-//! How values lie of which it is known what numbers they are.
+//! The placement of values whose numbers are known.
 
 use super::number::{Index, Number, Term};
 use super::state::{Cause, Part, Placed, Reading, Why};
 use halite_tensor::Mesh;
 
-/// How a value of these elements lies: as a shard of what counts a whole dimension, where it is one.
+/// The placement of a value of these numbers: as a shard of an `iota` over a whole dimension, where it is one. `None` where the
+/// numbers depend on other values.
 pub(super) fn counted(number: &Number, mesh: &Mesh, cause: Cause) -> Option<Reading> {
     if number.terms.iter().any(|term| matches!(term.index, Index::Of(_))) {
         return None;

@@ -1,4 +1,4 @@
-//! DimShards between shapes: what one shape leaves open another decides.
+//! Digits of shardings under reshapes: where one shape leaves the place of a digit open, another decides it.
 
 use super::state::{Placed, Reading};
 use halite_tensor::{DimShard, Mesh, Shape, Sharding};
@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 /// A place for a digit: which size, counted from the minor one, and the stride within it.
 pub(super) type Slot = (usize, usize);
 
-/// The places at position `at` among sizes, minor first: the top of the size that ends there, sizes of 1 that lie there, the bottom of the one
-/// that begins there, or a place inside of one.
+/// The places at position `at` among sizes, minor first: the top of the size that ends there, sizes of 1 that lie there, the bottom of
+/// the one that begins there, or a place inside of one.
 pub(super) fn slots(sizes: &[usize], at: usize) -> SmallVec<[Slot; 2]> {
     let mut low = 1_usize;
     let mut found = SmallVec::new();
@@ -22,10 +22,11 @@ pub(super) fn slots(sizes: &[usize], at: usize) -> SmallVec<[Slot; 2]> {
     found
 }
 
-/// How many choices are made out at most.
+/// The most choices that are made out.
 const MAX_CHOICES: usize = 64;
 
-/// All ways to give each digit one of its places, such that each fits those that were chosen before it, and is the last of these where it follows.
+/// All ways to give each digit one of its places, such that each fits those that were chosen before it, and is the last of these where
+/// it follows.
 pub(super) fn choices<T: Copy + PartialEq>(
     candidates: &[Vec<T>],
     follows: &[bool],
@@ -49,8 +50,8 @@ pub(super) fn above(chosen: &[Slot], next: &Slot) -> bool {
     chosen.last().is_none_or(|last| last <= next)
 }
 
-/// The places of a digit under another shape, given its place under the first. It keeps its side where the sizes on both sides are the same; not
-/// where all sizes are, of a reshape that is one in the whole alone.
+/// The places of a digit under another shape, given its place under the first. It keeps its side where the sizes on both sides are the
+/// same; not where all sizes are, of a reshape that is one in the whole alone.
 pub(super) fn under(from: &[usize], to: &[usize], (slot, stride): Slot) -> SmallVec<[Slot; 2]> {
     let at = from[..slot].iter().product::<usize>() * stride;
     let (old, new) = (slots(from, at), slots(to, at));
@@ -84,7 +85,7 @@ pub(super) fn of_sharding(sharding: &Sharding) -> Reading {
     reading
 }
 
-/// What shards a dimension, in terms of the whole of it, the lowest first.
+/// The shards of a dimension, with strides in terms of the whole dimension, the lowest first.
 pub(super) fn whole(mesh: &Mesh, reading: &Reading, dim: usize) -> Vec<DimShard> {
     let mut below = 1;
     let digit = |placed: &Placed| {

@@ -1,24 +1,24 @@
-//! Collectives: what ranks hold after they have exchanged what they held.
+//! Collectives: the placement of a value after ranks have exchanged it.
 
 use super::free::{Free, Stretches, holds};
 use super::state::{Cause, Part, Placed, Reading, State, Why};
 use halite_ir::ops::Reduction;
 use halite_tensor::{Mesh, Shape, SubAxisId};
 
-/// What is wrong with a collective.
+/// A fault of a collective.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
     /// Groups are not those of any sub-axes.
     Groups,
-    /// All ranks hold the same already, of which a sum makes a multiple.
+    /// All ranks hold the same already; a sum makes a multiple of it.
     Twice(SubAxisId),
     /// Shards are added up.
     Shards(SubAxisId),
-    /// Terms of a sum are combined otherwise.
+    /// Terms of one reduction are combined by another.
     Kind(SubAxisId),
-    /// What is combined or put together is not known.
+    /// The parts that are combined or concatenated are not known.
     Unknown(SubAxisId, Why, Cause),
-    /// What is put together are no shards of this dimension, or not in this order.
+    /// The parts that are concatenated are no shards of this dimension, or not in this order.
     Order(SubAxisId),
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// What each reading gives, where any of them is not at fault; else the fault of the first.
+    /// The results of `f` for the readings that are not at fault. If all are, returns the fault of the first.
     fn each(&self, f: impl Fn(&Reading) -> Result<Reading, Fault>) -> Result<Vec<Reading>, Fault> {
         let (mut fine, mut faults) = (Vec::new(), Vec::new());
         for reading in self.state.readings.iter() {
@@ -57,7 +57,7 @@ impl Exchange<'_> {
         })
     }
 
-    /// Whether combining along a sub-axis gives the value.
+    /// Checks that combining along a sub-axis gives the value.
     fn reducible(&self, reading: &Reading, kind: Reduction, sub_axis: SubAxisId) -> Result<(), Fault> {
         if self.state.zero {
             return Ok(());
@@ -114,7 +114,7 @@ impl Exchange<'_> {
         })
     }
 
-    /// Each rank along a sub-axis keeps its block of what all hold of a dimension; the size of the block.
+    /// Each rank along a sub-axis keeps its block of a dimension that all hold. Returns the size of the block.
     pub(super) fn keep(&self, reading: &mut Reading, dim: usize, size: usize, sub_axis: SubAxisId) -> usize {
         let left = size / self.mesh.sub_axes()[sub_axis].size;
         reading.set(sub_axis, None);
@@ -133,7 +133,7 @@ impl Exchange<'_> {
         left
     }
 
-    /// The shards along a sub-axis follow one another; the size of what that gives.
+    /// Concatenates the shards along a sub-axis. Returns the size of the result.
     fn join(&self, reading: &mut Reading, dim: usize, size: usize, sub_axis: SubAxisId) -> Result<usize, Fault> {
         let parts = self.mesh.sub_axes()[sub_axis].size;
         if let Some((_, part, cause)) = reading.part(sub_axis) {
@@ -152,7 +152,7 @@ impl Exchange<'_> {
     }
 }
 
-/// Why a part of a value is none that could be combined.
+/// The reason why a part of a value cannot be combined.
 fn why(part: &Part) -> Why {
     match part {
         Part::Varying(why) => *why,

@@ -1,9 +1,10 @@
-//! Whether it matters which rank holds an element of what ranks share out.
+//! Trials of whether it matters which rank holds an element of a sharded value.
 //!
-//! Where an op reads shards as if they were the whole, ranks may agree on what comes of it, so that no result is unlike. But a dimension whose
-//! elements may change places within a rank, with nothing but their own results changing places with them, has no order within what a rank
-//! holds. Where they may not change places between ranks, the result depends on who holds what: by a fault, or because the model has groups that
-//! lie on one rank each, such as a head. So it shows a fault only where something is known to be read as what it is not.
+//! Where an op reads shards as if they were the whole, ranks may still agree, so that no result differs between them. But if elements
+//! of a dimension may change places within a rank, and nothing but their own results changes places with them, then the dimension has
+//! no order within a rank. If they may not change places between ranks, the result depends on which rank holds which: by a fault, or
+//! because the model has groups that lie on one rank each, such as a head. So such a result is a fault only where something is known
+//! to be misread.
 
 use super::witness::{given, ran_on, tolerance};
 use halite_ir::{FuncResult, Function, Layout, Module, Param, Registry};
@@ -12,7 +13,7 @@ use halite_tensor::compare::difference;
 use halite_tensor::{HostTensor, SubAxisId};
 use std::fmt;
 
-/// A dimension that ranks along a sub-axis share out: its parameters, each with the number of the dimension, and two pairs of elements.
+/// A dimension that is sharded along a sub-axis: its parameters, each with the number of the dimension, and two pairs of elements.
 struct Shared {
     params: Vec<(usize, usize)>,
     size: usize,
@@ -22,7 +23,7 @@ struct Shared {
     between: [usize; 2],
 }
 
-/// That a result depends on which rank holds an element, as inputs show.
+/// A result that depends on which rank holds an element, as inputs show.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct ReplicaSuspicion {
@@ -30,9 +31,9 @@ pub struct ReplicaSuspicion {
     pub param: Name,
     /// The result.
     pub result: Name,
-    /// An element of it then.
+    /// An element of the result after the exchange.
     pub found: f64,
-    /// What it was before.
+    /// The same element before the exchange.
     pub before: f64,
 }
 
@@ -45,9 +46,9 @@ impl fmt::Display for ReplicaSuspicion {
     }
 }
 
-/// Whether a result depends on which rank holds an element, though not on its place within a rank: what deserves a look in a program of which
-/// something is not followed. `None` where nothing was found, or where the module is too large to be tried, or of more than the interpreter
-/// follows.
+/// Looks for a result that depends on which rank holds an element, though not on its place within a rank: it is worth a look in a
+/// program that is not fully followed. `None` where nothing was found, where the module is too large to be tried, and where the
+/// interpreter cannot run it.
 pub fn held_elsewhere(module: &Module, registry: &Registry) -> Option<ReplicaSuspicion> {
     let (layout, entry) = (module.layout.as_deref()?, module.entry()?);
     let inputs = given(module, 0)?;

@@ -14,7 +14,7 @@ use halite_support::check_cancelled;
 use halite_tensor::{Mesh, SubAxisId};
 use smallvec::SmallVec;
 
-/// An op with what is known of its operands.
+/// An op with the states of its operands.
 pub(super) struct Application<'a> {
     pub(super) mesh: &'a Mesh,
     pub(super) op: &'a Op,
@@ -26,7 +26,7 @@ pub(super) struct Application<'a> {
     pub(super) cause: Cause,
 }
 
-/// How many combinations of readings are tried.
+/// The most combinations of readings that are tried.
 const MAX_COMBINATIONS: usize = 128;
 
 impl Application<'_> {
@@ -187,7 +187,7 @@ impl Application<'_> {
         Outcome::Part(Part::Varying(why), self.cause)
     }
 
-    /// What comes of a factor that operands share out.
+    /// The outcome of a factor that operands shard.
     fn shard(&self, at: InFactor, question: &Question<'_>) -> Outcome {
         let elsewhere = || self.unwritten()?.elsewhere(at, question);
         let at = if question.agrees(at) { Some(at) } else { elsewhere() };
@@ -200,7 +200,7 @@ impl Application<'_> {
         }
     }
 
-    /// What the result is terms of, where these operands are terms.
+    /// The reduction of which the result is terms, where these operands are terms; `None` where the op does not keep them terms.
     fn passes(&self, terms: &[Option<Reduction>]) -> Option<Reduction> {
         let kind = terms.iter().copied().flatten().next()?;
         if terms.iter().flatten().any(|&other| other != kind) {
@@ -256,9 +256,10 @@ impl Application<'_> {
     }
 }
 
-/// One view of each operand, in all ways, first those in which the least sub-axes lie in one way for one and in another for another: how many do.
+/// Combinations of one view of each operand, each with the number of sub-axes that lie differently in two of its views; the lowest
+/// first.
 ///
-/// Where the work is cancelled each gets the first alone.
+/// Once the work is cancelled, only the first view of each operand is taken.
 fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
     let mut all: Vec<(usize, Vec<&View>)> = vec![(0, Vec::new())];
     for views in views {
@@ -280,7 +281,8 @@ fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
     all
 }
 
-/// Along how many sub-axes a view lies otherwise than one of these: it shards another factor, in another order, or is terms where the other is sharded.
+/// Along how many sub-axes a view lies otherwise than one of these: it shards another factor, in another order, or is terms where the
+/// other is sharded.
 fn clashes(chosen: &[&View], view: &View) -> usize {
     let elsewhere = |at: &&InFactor| {
         chosen.iter().flat_map(|other| &other.at).any(|other| other.sub_axis == at.sub_axis && other != *at)

@@ -1,4 +1,4 @@
-//! What is found of a module, for people.
+//! Findings of the replica analysis and their diagnostics.
 
 use super::exchange::Fault;
 use super::state::{Cause, Part, Reading, Why};
@@ -10,13 +10,13 @@ use halite_tensor::{Mesh, SubAxisId};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Something that ranks do not have as the layout says, or add up wrongly.
+/// A value that ranks do not hold as the layout says, or that they add up wrongly.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ReplicaFinding {
-    /// What is wrong.
+    /// The message of the diagnostic: the fault.
     pub message: String,
-    /// What the instruction at fault does.
+    /// The label at the instruction at fault.
     pub label: String,
     /// The line of the model that the instruction comes from.
     pub span: Option<Span>,
@@ -24,23 +24,23 @@ pub struct ReplicaFinding {
     pub line: Option<String>,
     /// The scopes that it is in.
     pub scope: String,
-    /// What to do.
+    /// The help of the error: a remedy.
     pub remedy: &'static str,
-    /// Whether something is known to be read as what it is not: shards or a sum that is not reduced as the whole, terms of one kind as those of
-    /// another. What is only not followed is none.
+    /// Whether a value is known to be misread: shards or a sum that is not reduced as the whole, terms of one kind as those of
+    /// another. A value that is only not followed does not count.
     pub misreads: bool,
-    /// The instruction that sums what is said to be the same already, by its function and its number.
+    /// The instruction that sums a value that is said to be the same on all ranks, by its function and its number.
     pub(super) twice: Option<(FuncId, usize)>,
 }
 
 impl ReplicaFinding {
-    /// The error, with what was tried that shows it.
+    /// The error, with the witness that shows it.
     pub fn wrong(&self, witness: &impl fmt::Display) -> Diagnostic {
         let error = Diagnostic::error(codes::REPLICAS, self.message.clone()).help(self.remedy);
         self.located(error).note(witness.to_string())
     }
 
-    /// The warning that it is not proven to be right: nothing that was tried shows that it is wrong.
+    /// The warning that the value is not proven to be right, for a finding that no tried input shows to be wrong.
     pub fn not_followed(&self) -> Diagnostic {
         let message = format!("it is not proven what ranks hold: {}", self.message);
         let warning = Diagnostic::warning(codes::REPLICAS, message);
@@ -63,7 +63,7 @@ impl ReplicaFinding {
     }
 }
 
-/// Where something is found: in which calls, the outermost first.
+/// The place of a finding: the calls that it is in, the outermost first.
 pub(super) struct Site<'a> {
     pub(super) mesh: &'a Mesh,
     pub(super) module: &'a Module,
@@ -113,7 +113,7 @@ impl Site<'_> {
         kernels.find(|kernel| kernel.decomposition == decomposition).map_or("a kernel", |kernel| &*kernel.target)
     }
 
-    /// What is wrong with a collective.
+    /// The finding of a fault of a collective.
     pub(super) fn collective(&self, op: &str, fault: Fault, at: LocId) -> ReplicaFinding {
         let misreads = match fault {
             Fault::Shards(_) | Fault::Kind(_) => true,

@@ -1,4 +1,4 @@
-//! Along what a value repeats itself: there shards of it are the same as the whole.
+//! Stretches of a value's index along which it repeats itself: there a shard of it is the same as the whole.
 
 use halite_tensor::Shape;
 use smallvec::SmallVec;
@@ -25,7 +25,7 @@ pub(super) fn holds(stretches: &Stretches, stride: usize) -> bool {
     stretches.iter().any(|&(low, high)| low <= stride && stride <= high)
 }
 
-/// What two share.
+/// The stretches that two have in common.
 pub(super) fn common(x: &Stretches, y: &Stretches) -> Stretches {
     let pairs = x.iter().flat_map(|x| y.iter().map(move |y| (x.0.max(y.0), x.1.min(y.1))));
     let mut both: Stretches = pairs.filter(|(low, high)| low <= high).collect();

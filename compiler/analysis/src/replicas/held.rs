@@ -1,4 +1,4 @@
-//! Values by which ranks pick what they hold.
+//! Values by which ranks pick the elements that they hold.
 
 use halite_ir::Value;
 use halite_tensor::DimShard;
@@ -11,7 +11,7 @@ pub(super) struct Base {
     pub(super) size: usize,
 }
 
-/// That a digit of a base is the coordinate of the rank.
+/// The condition that a digit of a base is the coordinate of the rank.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Held {
     pub(super) base: Base,

@@ -1,4 +1,4 @@
-//! Reading and adding up elements by index where a rank holds a part of what indices name.
+//! Reading and adding up elements by index along a dimension of which a rank holds a shard.
 
 use super::digits::whole;
 use super::held::{Base, Held};
@@ -6,15 +6,15 @@ use super::mask::{base_of, is_left_of};
 use super::state::{Cause, Part, Placed, Reading, State};
 use halite_tensor::{DimShard, Mesh};
 
-/// What is right of elements that were read by index.
+/// The condition under which an element that was read by index is right.
 pub(super) struct Picked {
     digits: Vec<DimShard>,
-    /// What they were read by, where that matters.
+    /// The value that elements were read by; `None` where it does not matter.
     base: Option<Base>,
 }
 
-/// A reading of what is read from, without what shards the dimension that indices name, of which a rank has `size`, and of which elements then
-/// are right.
+/// A reading of the operand without the shards of the indexed dimension, of which a rank has `size` elements, and the condition under
+/// which an element that is read is right.
 pub(super) fn read(
     mesh: &Mesh,
     reading: &Reading,
@@ -38,7 +38,7 @@ pub(super) fn read(
     Some((rest, Picked { digits, base }))
 }
 
-/// The readings of what was read with what is known of which elements are right.
+/// The reading of a result, with the condition under which its elements are right.
 pub(super) fn picked(mut reading: Reading, picked: &Picked, cause: Cause) -> Reading {
     for &digit in &picked.digits {
         reading.set(digit.sub_axis, Some((Part::OwnerByIndex(digit, picked.base), cause)));
@@ -46,7 +46,8 @@ pub(super) fn picked(mut reading: Reading, picked: &Picked, cause: Cause) -> Rea
     reading
 }
 
-/// A reading of what is added up, without that it is zero where an index falls elsewhere, and the digits by which the result is sharded.
+/// A reading of the elements to add up, without the mask that makes them zero where an index falls elsewhere, and the digits by which
+/// the result is sharded.
 pub(super) fn added(reading: &Reading, index: &State, size: usize) -> Option<(Reading, Vec<DimShard>)> {
     let kept: Vec<Held> = reading
         .parts

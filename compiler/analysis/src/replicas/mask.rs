@@ -1,10 +1,10 @@
-//! Masks that hold where an index falls into what a rank holds.
+//! Masks that hold where an index falls into the shard of a rank.
 
 use super::held::{Base, Held};
 use super::number::{Index, Number, Term};
 use halite_tensor::{DimShard, Mesh, SubAxisId};
 
-/// What it means that two numbers are equal.
+/// The condition under which two numbers are equal, where it is that a digit of a base is the coordinate of the rank.
 pub(super) fn equal(mesh: &Mesh, x: &Number, y: &Number) -> Option<Held> {
     let difference = x.minus(y)?;
     let [Term { index: Index::Of(base), stride, size, factor }] = difference.terms[..] else { return None };
@@ -28,7 +28,7 @@ pub(super) fn base_of(index: &Number) -> Option<Base> {
     }
 }
 
-/// Whether an index below `local` is what is left of a value when digits, the lowest first, are taken out.
+/// Whether an index below `local` is the rest of a value from which digits, the lowest first, are taken out.
 pub(super) fn is_left_of(index: &Number, base: Base, digits: &[DimShard], local: usize) -> bool {
     let mut expected = Vec::new();
     let (mut stride, mut factor) = (1, 1_i64);

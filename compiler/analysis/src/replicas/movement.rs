@@ -56,7 +56,7 @@ fn placed(sizes: &[usize], digits: &[Placed], chosen: &[Move]) -> SmallVec<[Plac
     all.into_iter().map(digit).collect()
 }
 
-/// How many sizes of 1 lie at the position where a size begins.
+/// The number of sizes of 1 at the position where a size begins.
 fn ones(sizes: &[usize], at: usize) -> usize {
     let mut low = 1;
     let mut count = 0;
@@ -67,8 +67,8 @@ fn ones(sizes: &[usize], at: usize) -> usize {
     count
 }
 
-/// Where a digit may lie when sizes of 1 were moved past others, as a transpose does that is written as a reshape: a size of 1 that has come
-/// was one elsewhere, or the minor one of two that were one size; one that has gone is.
+/// The places of a digit when sizes of 1 were moved past others, as by a transpose that is written as a reshape. A new size of 1 was
+/// one elsewhere, or the minor one of two that were one size; a size of 1 that is gone may have moved likewise.
 fn moved(from: &[usize], to: &[usize], (slot, stride): Slot) -> Vec<Slot> {
     let low = |sizes: &[usize], slot: usize| sizes[..slot].iter().product::<usize>();
     let at = low(from, slot) * stride;

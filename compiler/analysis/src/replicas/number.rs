@@ -1,11 +1,11 @@
-//! Whole numbers that the number of the rank is behind.
+//! Whole numbers that may depend on the rank.
 
 use super::held::Base;
 use super::per_rank::PerRank;
 use halite_ir::ops::Direction;
 use halite_tensor::Mesh;
 
-/// What a term counts.
+/// The index that a term counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Index {
     /// The position along a dimension, on this rank.
@@ -23,7 +23,7 @@ pub(super) struct Term {
     pub(super) factor: i64,
 }
 
-/// A sum of terms and a number for each rank.
+/// The sum of terms and of a number for each rank.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Number {
     /// In increasing order.

@@ -1,4 +1,4 @@
-//! What numbers the results of an instruction are, and for which elements masks hold.
+//! The numbers that results of instructions are, and the elements for which masks hold.
 
 use super::held::{Base, Held};
 use super::mask::equal;
@@ -14,7 +14,7 @@ fn rank(mesh: &Mesh, op: &Op) -> Option<Number> {
     matches!(op, Op::ReplicaId(_)).then(|| Number::rank(mesh))
 }
 
-/// What numbers the only result of an instruction of a function is; `walk` says in which walk over it.
+/// The numbers of the only result of an instruction, if they are known; `walk` is the number of the walk over its function.
 pub(super) fn number(mesh: &Mesh, function: &Function, inst: &Inst, args: &[State], walk: usize) -> Option<Number> {
     let ty = function.ty(inst.results[0]);
     if !(ty.dtype().is_int() || ty.dtype() == DType::Pred) {
@@ -71,7 +71,7 @@ fn clamped(inst: &Inst, args: &[State], walk: usize) -> Option<Number> {
     Some(Number::index(Index::Of(Base { walk, value: inst.args[1], size }), size))
 }
 
-/// For which elements the result of an instruction holds.
+/// The elements for which the result of an instruction holds, if it is a known mask.
 pub(super) fn mask(mesh: &Mesh, inst: &Inst, args: &[State]) -> Option<Vec<Held>> {
     let of = |at: usize| args[at].mask.as_deref();
     match &inst.op {

@@ -39,7 +39,7 @@ impl Step {
         (rank / self.stride % self.size) as i64 * self.factor
     }
 
-    /// How far it reaches; `None` beyond what a number holds.
+    /// The number at the last coordinate; `None` where an `i64` does not hold it.
     fn reach(&self) -> Option<i64> {
         self.factor.checked_mul(i64::try_from(self.size).ok()? - 1)
     }
@@ -157,7 +157,7 @@ impl PerRank {
         }
     }
 
-    /// How many ranks have another number than 0.
+    /// The number of ranks that have another number than 0.
     pub(super) fn count_nonzero(&self, mesh: &Mesh) -> usize {
         match self {
             Self::All(number) => {
@@ -179,7 +179,7 @@ impl PerRank {
         }
     }
 
-    /// What two make rank by rank; `None` where one rank's cannot be made.
+    /// Combines two rank by rank; `None` where `f` gives none for a rank.
     pub(super) fn zip(&self, other: &Self, f: impl Fn(i64, i64) -> Option<i64>) -> Option<Self> {
         match (self, other) {
             (Self::All(x), _) => other.map(|y| f(*x, y)),

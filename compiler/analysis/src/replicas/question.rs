@@ -20,7 +20,7 @@ pub(super) struct View {
     pub(super) parts: SmallVec<[(SubAxisId, Part, Cause); 2]>,
 }
 
-/// What a sub-axis is in the results.
+/// The placement of the results along a sub-axis.
 #[derive(Clone)]
 pub(super) enum Outcome {
     Same,
@@ -31,14 +31,14 @@ pub(super) enum Outcome {
 /// One view of each operand.
 pub(super) struct Question<'a> {
     pub(super) views: &'a [&'a View],
-    /// Along what each operand repeats itself within each factor; `None` for factors that it does not have.
+    /// The stretches along which each operand repeats itself within each factor; `None` for factors that it does not have.
     pub(super) free: &'a [Vec<Option<Stretches>>],
     /// Of two places that count as much, whether the later operand's is taken.
     pub(super) later: bool,
 }
 
 impl Question<'_> {
-    /// Whether no operand has as a whole what a digit shards for others.
+    /// Whether no operand holds the whole of a digit that others shard.
     pub(super) fn agrees(&self, at: InFactor) -> bool {
         self.views.iter().zip(self.free).all(|(view, free)| {
             let here = view.at.iter().any(|other| other.sub_axis == at.sub_axis);

@@ -6,8 +6,8 @@ use super::state::{Part, Reading, State, Why};
 use halite_ir::ops::Slice;
 use halite_tensor::{Mesh, SubAxisId};
 
-/// The sub-axes of which a rank keeps its block when a dimension of `size` is sliced to `kept` from `start`, the major one first; none where
-/// the start is the same on all ranks.
+/// The sub-axes of which a rank keeps its block when a dimension of `size` is sliced to `kept` from `start`, the major one first; none
+/// where the start is the same on all ranks.
 fn blocks(mesh: &Mesh, start: &Number, size: usize, kept: usize) -> Option<Vec<SubAxisId>> {
     let mut steps = start.ranks.steps(mesh).filter(|_| start.terms.is_empty())?;
     if steps.is_empty() {
@@ -59,8 +59,9 @@ fn keep(value: &Exchange<'_>, reading: &mut Reading, dim: usize, sub_axes: Optio
     }
 }
 
-/// How what is sliced lies, where each dimension is taken whole or every so many positions of it, and that of what is sharded is a part of that
-/// of the whole: shards hold whole steps. None where a slice does otherwise, or a value is not right by itself.
+/// The placement of a slice that takes each dimension whole or every so many positions of it, where each shard holds whole steps, so
+/// that its part of the slice is a shard of the slice. `None` for other slices, and for values that are right only on the rank that
+/// owns an element.
 pub(super) fn stepped(reading: &Reading, op: &Slice, from: &[usize], to: &[usize]) -> Option<Reading> {
     if reading.parts.iter().any(|part| !matches!(part.1, Part::Partial(_) | Part::Varying(_))) {
         return None;

@@ -1,4 +1,4 @@
-//! What is known of a value.
+//! The state of a value: its possible placements on the mesh, and the numbers of its elements.
 
 use super::free::Free;
 use super::held::{Base, Held};
@@ -16,44 +16,45 @@ use std::rc::Rc;
 pub(super) struct Placed {
     pub(super) sub_axis: SubAxisId,
     pub(super) dim: usize,
-    /// How many indices of this rank follow one another below the digit.
+    /// The number of consecutive indices of this rank below the digit.
     pub(super) stride: usize,
 }
 
-/// What ranks that differ along a sub-axis hold where it is neither the same nor shards.
+/// The contents of ranks that differ along a sub-axis, where these are neither the same nor shards.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Part {
-    /// What combines to the value.
+    /// Terms that this reduction combines to the value.
     Partial(Reduction),
-    /// Elements by index, right where a digit of the index is the coordinate of the rank: of the index that was read by, or of any where a rank
-    /// holds one element alone.
+    /// Elements that were read by index, right where a digit of the index is the coordinate of the rank: of the index that was read
+    /// by, or of any where a rank holds one element alone.
     OwnerByIndex(DimShard, Option<Base>),
-    /// The value where an index falls into what the rank holds, and zero elsewhere.
+    /// The value where an index falls into the shard of the rank, and zero elsewhere.
     MaskedOwner(Held),
-    /// Nothing that is known.
+    /// Contents of which nothing is known.
     Varying(Why),
 }
 
-/// Why nothing is known.
+/// The reason why nothing is known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Why {
     /// It is computed from the number of the rank.
     Rank,
     /// An op that is not linear reads terms of a sum.
     NotLinear,
-    /// Operands lie otherwise than one another.
+    /// Operands lie differently.
     Unlike,
-    /// What is sharded is read as a whole.
+    /// Shards are read as the whole.
     Cut,
     /// Elements of shards are read by index.
     Index,
-    /// It is what a wrong collective gives.
+    /// It is the result of a wrong collective.
     Collective,
-    /// It is what a kernel gives of what is not the same on all ranks; which means what this function does.
+    /// It is the result of a kernel on operands that are not the same on all ranks: the kernel of which this function is the
+    /// decomposition.
     Kernel(FuncId),
 }
 
-/// Where something began. Two that differ in this alone are equal.
+/// The location where a part arose. All locations compare equal, so that parts that differ in them alone are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cause(pub(super) LocId);
 
@@ -69,7 +70,7 @@ impl Hash for Cause {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// One way to read how a value lies. Along sub-axes of which it says nothing all ranks hold the same.
+/// One possible placement of a value on the mesh. Along sub-axes that it does not name, all ranks hold the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Reading {
     /// DimShards of the last dimension first, of each dimension the lowest first.
@@ -94,7 +95,7 @@ impl Reading {
         self.digit(sub_axis).is_none() && self.part(sub_axis).is_none()
     }
 
-    /// Says something else of a sub-axis.
+    /// Replaces the placement along a sub-axis; `None` for the same on all ranks.
     pub(super) fn set(&mut self, sub_axis: SubAxisId, part: Option<(Part, Cause)>) {
         self.digits.retain(|digit| digit.sub_axis != sub_axis);
         self.parts.retain(|part| part.0 != sub_axis);
@@ -118,7 +119,7 @@ impl Reading {
     }
 }
 
-/// How many readings of a value are kept. Heads that share two key heads, one on each of eight ranks, leave more than 80.
+/// The most readings of a value that are kept. Heads that share two key heads, one on each of eight ranks, leave more than 80.
 const MAX_READINGS: usize = 128;
 
 /// Readings without repetition, without those of which less is known than of others; some of them where the work is cancelled.
@@ -137,16 +138,16 @@ pub(super) fn pruned(all: impl IntoIterator<Item = Reading>) -> Vec<Reading> {
     kept
 }
 
-/// What is known of a value.
+/// The facts about a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct State {
     /// At least one.
     pub(super) readings: Rc<[Reading]>,
-    /// Along what it repeats itself.
+    /// The stretches along which it repeats itself.
     pub(super) free: Rc<Free>,
-    /// What numbers its elements are.
+    /// The numbers that its elements are.
     pub(super) number: Option<Rc<Number>>,
-    /// For which elements it holds.
+    /// The elements for which it holds, of a mask.
     pub(super) mask: Option<Rc<[Held]>>,
     pub(super) zero: bool,
 }

@@ -1,4 +1,4 @@
-//! What an instruction makes of what is known of its operands.
+//! The transfer of states from the operands of an instruction to its results.
 
 use super::bonds::Bonds;
 use super::counted::counted;
@@ -16,7 +16,7 @@ use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType};
 use halite_tensor::{DType, Mesh, SubAxisId};
 use std::rc::Rc;
 
-/// An instruction with what is known of its operands.
+/// An instruction with the states of its operands.
 pub(super) struct Transfer<'a> {
     pub(super) mesh: &'a Mesh,
     pub(super) function: &'a Function,
@@ -24,12 +24,12 @@ pub(super) struct Transfer<'a> {
     pub(super) args: &'a [State],
     pub(super) moves: Moves,
     pub(super) bonds: &'a Bonds,
-    /// Which walk over the function this is.
+    /// The number of this walk over the function.
     pub(super) walk: usize,
 }
 
 impl Transfer<'_> {
-    /// What is known of each result, and what is wrong.
+    /// Returns the state of each result, and the fault of a collective.
     pub(super) fn run(&self) -> (Vec<State>, Option<Fault>) {
         let (mut states, fault) = match &self.inst.op {
             Op::AllReduce(_) | Op::ReduceScatter(_) | Op::AllGather(_) | Op::AllToAll(_) => self.exchange(),
@@ -106,8 +106,8 @@ impl Transfer<'_> {
         }
     }
 
-    /// A conversion of terms gives terms: rounded, each by itself, as recipes and programs of others ask for where less is to travel. How exact
-    /// a sum then is, is no question of who holds what.
+    /// A conversion of terms gives terms: rounded, each by itself, as recipes and programs of others ask for where less is to travel.
+    /// How exact a sum then is, is no question of who holds what.
     fn linear(&self) -> Option<Linear> {
         let Op::Convert(convert) = &self.inst.op else { return None };
         let (from, to) = (self.ty(0).dtype(), convert.dtype);
@@ -141,7 +141,7 @@ impl Transfer<'_> {
         (application.readings(operands).swap_remove(0), application.free().swap_remove(0))
     }
 
-    /// What a kernel gives, into which nobody looks: the same on ranks that give it the same.
+    /// The states of a kernel's results. Its body is not looked into: results are the same on ranks whose operands are the same.
     fn of_kernel(&self, kernel: FuncId) -> Vec<State> {
         let mut reading = Reading::default();
         for sub_axis in 0..self.mesh.sub_axes().len() {
@@ -193,7 +193,7 @@ impl Transfer<'_> {
         (states, first)
     }
 
-    /// The readings of what a collective over these sub-axes makes of an operand.
+    /// The readings of the result of a collective over these sub-axes for one operand.
     fn exchanged(&self, at: usize, sub_axes: Option<&[SubAxisId]>) -> Result<Vec<Reading>, Fault> {
         let value = self.value(at);
         match (&self.inst.op, sub_axes) {
@@ -205,7 +205,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Nothing of a value of so many dimensions.
+    /// The state of a value of so many dimensions of which nothing is known.
     fn unknown(&self, why: Why, rank: usize) -> State {
         let mut reading = Reading::default();
         for sub_axis in 0..self.mesh.sub_axes().len() {
@@ -214,7 +214,7 @@ impl Transfer<'_> {
         State::new([reading], free::none(rank))
     }
 
-    /// What is handed on is the same where all have the same and each gets one.
+    /// The state after a permutation: the same on all ranks if all hold the same and each gets a value.
     fn permuted(&self) -> State {
         let Op::CollectivePermute(op) = &self.inst.op else {
             return self.unknown(Why::Collective, self.result().rank());
@@ -326,7 +326,7 @@ impl Transfer<'_> {
         State::new(all, free)
     }
 
-    /// What a reading of a result is, with what masks make of the value along their sub-axes.
+    /// The readings of a result, with the placements that masks give the value along their sub-axes.
     fn masked(&self, value: &Reading, result: Reading, held: &[Held], leads: &[SubAxisId]) -> Vec<Reading> {
         let terms = || Part::Partial(Reduction::Sum);
         let mut all = vec![result];

@@ -5,11 +5,12 @@ use halite_ir::ops::Reduction;
 use halite_ir::{FuncId, FuncResult, Function, Inst, Module, Op, Registry, ResultRole, Value, inline_calls};
 use halite_support::Name;
 
-/// How far a sum is followed to a division by the number of ranks.
+/// The most instructions between a sum and the division by the number of ranks.
 const MAX_STEPS: usize = 64;
 
-/// What shows that a sum, the instruction of this number in a function, is of what all ranks hold; `None` where nothing does, where the sum is
-/// of constants, which counts ranks, or where the number of ranks is divided out of it: that is a mean.
+/// The witness that a sum, given by its function and the number of its instruction, is of values that all ranks hold already. `None`
+/// where no input shows it, where the sum is of constants, which counts ranks, and where the number of ranks is divided out of it:
+/// that is a mean.
 pub(super) fn sums_twice(module: &Module, registry: &Registry, at: (FuncId, usize)) -> Option<ReplicaWitness> {
     if at.0.index() + 1 < module.functions.len() {
         // The entry alone shows its values: calls are written in their place, and the sum is found again by where it comes from.
@@ -51,7 +52,7 @@ fn in_entry(module: &Module, registry: &Registry, at: usize) -> Option<ReplicaWi
     witness
 }
 
-/// Whether a value is computed from what is fed or stored.
+/// Whether a value is computed from floating-point parameters.
 fn is_fed(entry: &Function, value: Value) -> bool {
     let mut fed = vec![false; entry.values.len()];
     for param in &entry.params {

@@ -1,4 +1,4 @@
-//! What ranks hold of every value of a module, and what is wrong with it.
+//! The replica check: the state of every value of a module, and its faults.
 
 use super::bonds::Bonds;
 use super::digits::of_sharding;
@@ -17,10 +17,10 @@ use halite_support::Result;
 use halite_tensor::{Content, Sharding, SubAxisId};
 use std::rc::Rc;
 
-/// All that is wrong with how values lie on the mesh in a module that has a layout; nothing of one that has none.
+/// Checks how values lie on the mesh in a module that has a layout; a module without one has no findings.
 ///
-/// A proof over few sub-axes, or of few readings, is one, and takes less; what it does not prove is looked at sub-axis by sub-axis, in all readings. Work that is cancelled
-/// meanwhile ends early, with findings that say nothing.
+/// Proofs over joined sub-axes and of fewer readings are tried first, because they take less. If they fail, the check runs sub-axis by
+/// sub-axis, in all readings. Work that is cancelled meanwhile ends early, with findings that mean nothing.
 pub fn replicas(module: &Module, moves: Moves) -> Vec<ReplicaFinding> {
     let Some(layout) = &module.layout else { return Vec::new() };
     let Some(entry) = module.entry() else { return Vec::new() };

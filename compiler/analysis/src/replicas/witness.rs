@@ -1,4 +1,4 @@
-//! What ranks compute, where the analysis suspects that it is not what the layout says.
+//! Runs of all ranks, to see whether a result that the analysis suspects is not what the layout says.
 
 use crate::trial::{fits, inputs};
 use halite_ir::{FuncResult, Function, Interpreter, Layout, Module, Registry};
@@ -13,11 +13,11 @@ use std::fmt;
 pub struct ReplicaWitness {
     /// The result.
     pub result: Name,
-    /// The rank that has something else.
+    /// The rank at fault.
     pub rank: usize,
-    /// What the rank has.
+    /// The element that the rank has.
     pub found: f64,
-    /// What it has to have there.
+    /// The element that it should have there.
     pub expected: f64,
 }
 
@@ -29,11 +29,11 @@ impl fmt::Display for ReplicaWitness {
     }
 }
 
-/// On how many inputs programs are tried. A witness is what shows on all of them: where a choice is close, a right program may choose otherwise
-/// on ranks that sum in another order.
+/// The number of inputs that programs are tried on. A witness is a result that shows on all of them: where a choice is close, a
+/// correct program may choose differently on ranks that sum in another order.
 const TRIES: u64 = 2;
 
-/// A result that ranks do not have alike though the layout says so, as inputs show that were tried.
+/// A result that differs between ranks on the tried inputs although the layout says that it is the same.
 pub(super) fn unlike_results(module: &Module, registry: &Registry) -> Option<ReplicaWitness> {
     let (layout, entry) = (module.layout.as_deref()?, module.entry()?);
     let tolerance = tolerance(module);
@@ -48,8 +48,8 @@ pub(super) fn unlike_results(module: &Module, registry: &Registry) -> Option<Rep
     })
 }
 
-/// A result of the ranks that is not what the program of one device computes; `None` where inputs that were tried show none, or where a program
-/// is too large to be tried, or of more than the interpreter follows.
+/// A result of the ranks that is not that of the program of one device. `None` where no tried input shows one, where a program is too
+/// large to be tried, and where the interpreter cannot run it.
 pub fn unlike_whole(whole: &Module, module: &Module, registry: &Registry) -> Option<ReplicaWitness> {
     let (layout, entry) = (module.layout.as_deref()?, module.entry()?);
     let alone = whole.entry()?;
@@ -69,7 +69,8 @@ pub fn unlike_whole(whole: &Module, module: &Module, registry: &Registry) -> Opt
     })
 }
 
-/// What ranks compute of whole inputs, shown to `judge` with these.
+/// Runs all ranks on each try and calls `judge` with the whole inputs and the results of each rank. Returns the last witness, if every
+/// try has one.
 fn tried(
     module: &Module,
     registry: &Registry,
@@ -82,12 +83,13 @@ fn tried(
     shown
 }
 
-/// What ranks compute of whole inputs by an entry of a module, or by one that shows other values, on each try; `None` where it cannot be run.
+/// The results of all ranks on whole inputs, for each try, by the entry of a module or by one that shows other values; `None` where it
+/// cannot be run.
 pub(super) fn ran(module: &Module, registry: &Registry, entry: &Function) -> Option<Vec<Vec<Vec<HostTensor>>>> {
     Some(runs(module, registry, entry)?.into_iter().map(|(_, results)| results).collect())
 }
 
-/// Whole inputs, and what each rank makes of its part of them.
+/// Whole inputs, and the results of each rank on its part of them.
 type Run = (Vec<HostTensor>, Vec<Vec<HostTensor>>);
 
 fn runs(module: &Module, registry: &Registry, entry: &Function) -> Option<Vec<Run>> {
@@ -110,7 +112,7 @@ pub(super) fn given(module: &Module, seed: u64) -> Option<Vec<HostTensor>> {
     Some(inputs(whole.params.iter().map(|param| (param, whole.ty(param.value))), seed))
 }
 
-/// What each rank makes of whole inputs; `None` where it cannot be run.
+/// The results of each rank on whole inputs; `None` where they cannot be run.
 pub(super) fn ran_on(module: &Module, registry: &Registry, given: &[HostTensor]) -> Option<Vec<Vec<HostTensor>>> {
     let layout = module.layout.as_deref()?;
     let is_small = fits(module, registry, layout.mesh.num_ranks());
@@ -150,8 +152,8 @@ fn apart(
     parts.iter().enumerate().find_map(is_apart)
 }
 
-/// How far results may be apart, of the largest of their elements: 64 times what the narrowest reals of a program are rounded by, for sums in
-/// another order.
+/// The largest allowed difference of results, relative to their largest element: 64 times the roundoff of the narrowest floating-point
+/// type of a program, for sums in another order.
 pub(super) fn tolerance(module: &Module) -> f64 {
     let types = |function: &Function| -> Vec<DType> {
         let reals = function.values.iter().map(|value| value.ty.dtype()).filter(|dtype| dtype.is_float());

@@ -1,4 +1,4 @@
-//! What calls are given.
+//! Arguments of calls.
 
 use super::core::Handle;
 use crate::ops::Factors;

@@ -1,10 +1,10 @@
-//! Where builders are called.
+//! Call sites of builders.
 
 use halite_support::{Name, Span};
 use std::panic::Location;
 
-/// Where a builder was called: a line of a program. Instructions and mistakes name it by its file without folders, so that a
-/// model gives the same bytes wherever it is built.
+/// A call site of a builder: a line of a program. Instructions and mistakes name it by its file without folders, so that a model gives
+/// the same bytes wherever it is built.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Caller(At);
 

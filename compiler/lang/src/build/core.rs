@@ -1,4 +1,4 @@
-//! What every builder is made of, in any language.
+//! The core of every builder, in any language.
 
 mod call;
 mod declare;

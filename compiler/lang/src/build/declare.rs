@@ -1,4 +1,4 @@
-//! What a model declares: batches, parameters, outputs, configuration; and tensors made of nothing.
+//! Declarations of a model: batches, parameters, outputs, configuration; and tensors without operands.
 
 use super::{Argument, Call, Init, ModelBuilder, Tensor};
 use halite_recipe::ConfigValue;

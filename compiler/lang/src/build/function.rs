@@ -1,4 +1,4 @@
-//! Functions: what calls share.
+//! Functions, which calls share.
 
 use super::core::Handle;
 use super::{ModelBuilder, Tensor};
@@ -13,8 +13,8 @@ impl ModelBuilder {
     /// differ. Bodies that differ make functions `name`, `name.1` and so on. As in a model text, a function that is called from
     /// one place is written there, and so is one of less than 16 operations wherever it is called.
     ///
-    /// What the body reads of a function around it becomes a further argument. A tensor that the body makes is known in the body
-    /// alone: what is needed elsewhere is returned.
+    /// A tensor of a function around it that the body reads becomes a further argument. A tensor that the body makes is known in the
+    /// body alone: return those that are needed elsewhere.
     ///
     /// ```
     /// # use halite_lang::build::{Init, ModelBuilder};

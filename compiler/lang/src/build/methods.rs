@@ -1,4 +1,4 @@
-//! What tensors are asked and combined by.
+//! Methods of tensors.
 
 use super::{Argument, Call, Subscripts, Tensor};
 use std::panic::Location;
@@ -109,8 +109,8 @@ methods! {
     sort = "sort" (dim);
     /// The positions along a dimension of the elements in increasing order, as `s32`.
     argsort = "argsort" (dim);
-    /// What these positions, whole numbers, name along a dimension, which the dimensions of `indices` take the place of. Positions
-    /// out of range are clamped.
+    /// The elements at these positions along a dimension, which the dimensions of `indices` take the place of. Positions are whole
+    /// numbers; those out of range are clamped.
     take = "take" (indices, dim);
     /// One element for each position, at the same place but for this dimension. Positions out of range are clamped.
     gather = "gather" (indices, dim);
@@ -135,7 +135,8 @@ methods! {
     /// Repeated to a shape; dimensions are aligned at the last one, a size of 1 is repeated too. A shape of lower rank, or
     /// with another size where this has more than 1, is a mistake.
     broadcast = "broadcast" (shape);
-    /// In another element type, a [`DType`](halite_tensor::DType); what a narrower float cannot hold is rounded to the nearest, ties to even.
+    /// In another element type, a [`DType`](halite_tensor::DType); what a narrower float cannot hold is rounded to the nearest, ties
+    /// to even.
     convert = "convert" (dtype);
     /// In another shape with as many elements, in row-major order; one size may be left open as -1. A shape with another
     /// number of elements is a mistake.

@@ -4,8 +4,8 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
 pub use crate::ops::Subscript;
 
-/// What [`Tensor::slice`](super::Tensor::slice) takes: a tuple of positions and ranges, e.g. `(.., 1..)` or `(0, ..-1)`, or
-/// a list of [`Subscript`]s.
+/// The subscripts of [`Tensor::slice`](super::Tensor::slice): a tuple of positions and ranges, e.g. `(.., 1..)` or `(0, ..-1)`, or a
+/// list of [`Subscript`]s.
 pub trait Subscripts: sealed::Sealed {
     /// One for each leading dimension.
     fn subscripts(self) -> Vec<Subscript>;

@@ -10,7 +10,7 @@ use halite_support::{Diagnostic, Name, Span, codes};
 use halite_tensor::{DType, Shape};
 
 impl Elaborator<'_, '_> {
-    /// An expression with one value, which something is made of.
+    /// The value of an expression with one value. An argument of `main` that is not there is an error.
     pub(super) fn expr(&mut self, expr: &Expr, locals: &Locals) -> Eval<Value> {
         match self.handed(expr, locals)? {
             Value::Absent(name) => Err(self.absent(&name, expr.span)),
@@ -32,7 +32,7 @@ impl Elaborator<'_, '_> {
         })
     }
 
-    /// An expression with one value, which is handed on.
+    /// The value of an expression with one value, which may be an argument of `main` that is not there: it is handed on.
     pub(super) fn handed(&mut self, expr: &Expr, locals: &Locals) -> Eval<Value> {
         if let ExprKind::Call(call) = &expr.kind {
             let values = self.call(call, expr, locals)?;
@@ -77,7 +77,7 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    /// What several expressions hand on; all are evaluated even when one fails.
+    /// The values of several expressions, as [`handed`](Self::handed) gives them; all are evaluated even when one fails.
     pub(super) fn handed_all(&mut self, exprs: &[Expr], locals: &Locals) -> Eval<Vec<Value>> {
         let values: Vec<_> = exprs.iter().map(|expr| self.handed(expr, locals)).collect();
         values.into_iter().collect()

@@ -14,39 +14,39 @@ use std::rc::Rc;
 pub(super) struct Frame {
     /// Whether it is not the entry.
     pub(super) is_called: bool,
-    /// How many calls of model functions were under way when it was begun.
+    /// The number of calls of model functions that were under way when it was begun.
     calls: usize,
     /// The scopes around the current statement.
     pub(super) scopes: Vec<Name>,
     /// The weights declared so far, in order.
     pub(super) weights: Vec<Declared<Declaration>>,
     pub(super) outputs: Vec<(Name, Declaration, Option<Tensor>)>,
-    /// What the entry reports beside its loss.
+    /// The metrics and added losses that the entry reports beside its loss.
     pub(super) reports: Vec<Report>,
-    /// What it reads of what is outside of functions.
+    /// The names outside of functions that it reads, with parameters in place of their tensors.
     captures: IndexMap<Global, Value>,
 }
 
 /// A function, and what its instructions depend on in its arguments.
 pub(super) type Key = (Span, Vec<Kind>);
 
-/// The same with what these are products of, on which the names of dimensions depend.
+/// The same with the size factors of the arguments, on which the names of dimensions depend.
 pub(super) type NamedKey = (Key, Vec<NamedSizes>);
 
-/// What is made of a function; `Err` where something in it was reported.
+/// A function as it was written; `Err` where something in it was reported.
 pub(super) type Known = Eval<Rc<Written>>;
 
-/// A function of the model as it is for arguments of one kind; it returns the tensors among its results, then what it shows.
+/// A function of the model, written for arguments of one kind; it returns the tensors among its results, then its outputs.
 #[derive(Debug)]
 pub(super) struct Written {
     callee: Callee,
     results: Vec<Value>,
-    /// What the dimensions of the tensors among its results are products of.
+    /// The size factors of the dimensions of the tensors among its results.
     sizes: Vec<Sizes>,
-    /// What it reads of what is outside of functions: names, and the parameters in place of the tensors.
+    /// The names outside of functions that it reads, with parameters in place of their tensors.
     captures: IndexMap<Global, Value>,
     weights: Vec<Declared<Declaration>>,
-    /// What it shows, with where; no tensor where that is poisoned.
+    /// Its outputs with their places; no tensor for one that is poisoned.
     outputs: Vec<(Name, Declaration, Option<Tensor>)>,
     /// Statements that it runs.
     statements: usize,
@@ -55,8 +55,8 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Calls it: its results, and what it shows. `args` are the tensors among its arguments, `others` those that it captures and
-    /// its weights, each with the parameter that it stands for.
+    /// Calls it and returns its results and its outputs. `args` are the tensors among its arguments, `others` those that it captures
+    /// and its weights, each with the parameter that it stands for.
     fn call(
         &self,
         b: &mut Builder<'_>,
@@ -190,7 +190,7 @@ impl Elaborator<'_, '_> {
         Ok(results)
     }
 
-    /// Where something is declared in the function being written.
+    /// A declaration at this place in the function being written.
     pub(super) fn declaration(&self, span: Span) -> Declaration {
         Declaration { span, call: self.calls[self.frame.calls..].last().copied() }
     }
@@ -215,7 +215,7 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    /// What stands outside of functions, as the function being written has it.
+    /// The value of a name outside of functions, as the function being written has it.
     pub(super) fn global(&mut self, name: &Name) -> Option<Eval<Value>> {
         self.captured(&(self.here, name.clone()))
     }

@@ -39,7 +39,7 @@ impl<'m> Elaborator<'_, 'm> {
         results
     }
 
-    /// What is called: what has the name in the call, or what that holds. It is an op where it is no function of a text.
+    /// The function that is called: the one that the call names, or the one that this name holds. An op has no [`Callable`].
     fn called(&mut self, call: &Call, locals: &Locals) -> Eval<(Name, Option<Callable<'m>>)> {
         let program = self.program();
         let name = &call.function.name;

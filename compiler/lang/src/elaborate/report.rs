@@ -1,4 +1,4 @@
-//! What `main` reports: metrics, and losses that it adds.
+//! Reports of `main`: metrics, and losses that it adds.
 
 use super::{Elaborator, Eval, Locals};
 use crate::ast::{AddedLoss, Expr, Ident, Metric};

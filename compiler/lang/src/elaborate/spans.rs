@@ -1,4 +1,4 @@
-//! Where the parts of operations stand in a model text.
+//! The places of the parts of operations in a model text.
 
 use super::Locals;
 use crate::ast::{Call, Expr, ExprKind};
@@ -8,7 +8,7 @@ use crate::resolve::Program;
 use halite_ir::Builder;
 use halite_support::{Diagnostic, Span};
 
-/// What the names outside functions stand for.
+/// The values of names outside functions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Globals<'a> {
     pub(super) values: &'a Locals,
@@ -26,13 +26,13 @@ impl<'a> Globals<'a> {
 /// An operation in a model text.
 #[derive(Debug)]
 pub(super) struct Text<'a> {
-    /// Where it stands.
+    /// Its place.
     pub(super) whole: Span,
     /// Its operands or arguments.
     pub(super) parts: Vec<&'a Expr>,
     /// The call that it is.
     pub(super) call: Option<&'a Call>,
-    /// What the names in it may stand for.
+    /// The values that names in it may have.
     pub(super) globals: Globals<'a>,
 }
 

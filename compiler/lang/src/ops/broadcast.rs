@@ -6,7 +6,7 @@ use halite_ir::{Builder, Value as Tensor};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{Dims, Shape};
 
-/// What shapes of two tensors have in common.
+/// The shape that two tensors are repeated to.
 ///
 /// # Errors
 /// When two sizes differ and none of them is 1, or there would be too many elements.
@@ -15,7 +15,7 @@ pub(super) fn joint(b: &Builder<'_>, x: Tensor, y: Tensor) -> Result<Shape> {
     bounded(b, [x, y], shape)
 }
 
-/// The same of what stands before the last two dimensions of each.
+/// The same for the dimensions before the last two of each.
 ///
 /// # Errors
 /// As [`joint`].
@@ -57,7 +57,7 @@ fn refuse(b: &Builder<'_>, [x, y]: [Tensor; 2], (dim, [left, right]): Clash) -> 
     Diagnostic::error(codes::SHAPE, message).help(help)
 }
 
-/// Whether the shorter shape is the beginning of the other, which is what people mean who forget where shapes are aligned.
+/// Whether the shorter shape is the beginning of the other: people mean this who forget where shapes are aligned.
 fn is_prefix(x: &[usize], y: &[usize]) -> bool {
     x.len() != y.len() && x.iter().zip(y).all(|(x, y)| x == y)
 }

@@ -28,15 +28,15 @@ struct Builtin {
     about: About,
 }
 
-/// What a reference says of a builtin.
+/// The reference entry of a builtin.
 #[derive(Clone, Copy, Debug)]
 struct About {
-    /// What it means, a sentence or two.
+    /// Its meaning, in a sentence or two.
     text: &'static str,
-    /// Statements of a function with the tensors of [`example_model`](crate::reference::example_model); `// f32[2]` after one is what it
-    /// makes.
+    /// Statements of a function with the tensors of [`example_model`](crate::reference::example_model); `// f32[2]` after one is the
+    /// type of its result.
     example: &'static str,
-    /// What others call it.
+    /// Other names and words for it.
     aliases: &'static [&'static str],
 }
 
@@ -46,17 +46,18 @@ struct About {
 pub struct BuiltinDoc {
     /// Its name in models.
     pub name: &'static str,
-    /// How it is called: `sum(x, dims = .., keep = ..)`, with `..` for what may be left out.
+    /// The form of its calls: `sum(x, dims = .., keep = ..)`, with `..` for arguments that may be left out.
     pub signature: String,
-    /// What it means, a sentence or two.
+    /// Its meaning, in a sentence or two.
     pub about: &'static str,
-    /// Statements of a function with the tensors of [`example_model`](crate::reference::example_model); `// f32[2]` after one is the type of what it makes.
+    /// Statements of a function with the tensors of [`example_model`](crate::reference::example_model); `// f32[2]` after one is the
+    /// type of its result.
     pub example: &'static str,
-    /// What others call it.
+    /// Other names and words for it.
     pub aliases: &'static [&'static str],
 }
 
-/// A builtin before a reference can say anything of it.
+/// A builtin without its reference entry.
 struct Unexplained {
     name: &'static str,
     arguments: &'static [&'static str],
@@ -74,7 +75,7 @@ impl Unexplained {
 type Unary = fn(&mut Builder<'_>, Tensor) -> Result<Tensor>;
 type Binary = fn(&mut Builder<'_>, Tensor, Tensor) -> Result<Tensor>;
 
-/// How a builtin runs.
+/// The implementation of a builtin.
 #[derive(Clone, Copy, Debug)]
 enum Run {
     /// Element by element on tensors, the function on numbers.
@@ -134,7 +135,7 @@ pub(crate) fn is_op(name: &str, registry: &Registry) -> bool {
     is_builtin(name) || registry.composite(name).is_ok()
 }
 
-/// Why a function of a model cannot have this name, where an op has it.
+/// The error for a function of a model with this name, where an op has it.
 pub(crate) fn name_of_op(name: &str, registry: &Registry) -> Option<Diagnostic> {
     let message = || format!("`{name}` is the name of an op and cannot be defined again");
     is_op(name, registry).then(|| Diagnostic::error(codes::DUPLICATE, message()))
@@ -243,7 +244,7 @@ fn bind<'s>(builtin: &Builtin, given: Vec<Given>, spans: &'s dyn Spans) -> Resul
     Ok(Bound { values, whole: Place::whole(spans) })
 }
 
-/// How a builtin is called, as a note.
+/// The form of a builtin's calls, as a note.
 fn signature(builtin: &Builtin) -> String {
     format!("it is `{}`", builtin.form())
 }
@@ -258,7 +259,7 @@ impl Builtin {
     }
 }
 
-/// What a reference says of each builtin, in order.
+/// The reference entries of the builtins, in order.
 pub(crate) fn builtin_docs() -> impl Iterator<Item = BuiltinDoc> {
     BUILTINS.iter().map(|builtin| {
         let About { text, example, aliases } = builtin.about;

@@ -1,5 +1,5 @@
-//! Division that rounds down and what it leaves, of numbers and of tensors alike: what is left has the sign of the divisor, as in Python, NumPy
-//! and JAX.
+//! Division that rounds down and what it leaves, of numbers and of tensors alike: what is left has the sign of the divisor, as in
+//! Python, NumPy and JAX.
 
 use halite_ir::ops::Direction;
 use halite_ir::{Builder, Value as Tensor};
@@ -17,7 +17,7 @@ pub(super) fn remainder(x: i64, y: i64) -> Option<i64> {
     Some(if leaves(rest, y) { rest + y } else { rest })
 }
 
-/// Whether what a division towards zero leaves has another sign than the divisor.
+/// Whether the remainder of a division towards zero has another sign than the divisor.
 fn leaves(rest: i64, y: i64) -> bool {
     rest != 0 && (rest < 0) != (y < 0)
 }
@@ -54,7 +54,8 @@ pub(super) fn tensor_floor_divide(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> 
     b.select(crosses, below, quotient)
 }
 
-/// Where what is left of a division towards zero has another sign than the divisor; by a constant above 0, where it is negative.
+/// The predicate that the remainder of a division towards zero has another sign than the divisor; for a constant divisor above 0, that
+/// it is negative.
 fn crosses(b: &mut Builder<'_>, rest: Tensor, y: Tensor) -> Result<Tensor> {
     let zero = b.splat_like(rest, 0.0)?;
     let negative = b.compare(rest, zero, Direction::Lt)?;

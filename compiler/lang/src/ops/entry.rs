@@ -7,7 +7,7 @@ use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::Content;
 use indexmap::IndexMap;
 
-/// What the results of `main` are to be.
+/// The help where the results of `main` are wrong.
 const RESULTS: &str = "end `main` with `return loss, count` as `cross_entropy` gives them";
 
 impl Ops<'_> {
@@ -26,7 +26,7 @@ impl Ops<'_> {
         value
     }
 
-    /// The loss sum and the count among what the model returns.
+    /// The loss sum and the count among the values that the model returns.
     pub(crate) fn loss_and_count(&self, values: &[Value], place: Place<'_>) -> Result<[Tensor; 2]> {
         if let [Value::Tensor(loss), Value::Tensor(count)] = values {
             return Ok([*loss, *count]);
@@ -36,7 +36,7 @@ impl Ops<'_> {
         Err(place.mark(Diagnostic::error(codes::CONTRACT, message), "here").help(RESULTS))
     }
 
-    /// What keeps the two from being the results of a model.
+    /// The errors that keep the two from being the results of a model.
     pub(crate) fn check_results(&self, [loss, count]: [Tensor; 2], place: Place<'_>) -> Diagnostics {
         let is_scalar = |value| self.b.ty(value).rank() == 0 && self.b.dtype(value) != halite_tensor::DType::Pred;
         let fits =
@@ -48,7 +48,7 @@ impl Ops<'_> {
         fits.into_iter().filter(|(_, _, fits)| !fits).map(refuse).collect()
     }
 
-    /// Adds the results: the loss, the count, what the model reports, then what it shows.
+    /// Adds the results: the loss, the count, the model's reports, then its outputs.
     pub(crate) fn results(&mut self, sums: Sums, outputs: IndexMap<Name, Tensor>) {
         self.b.named_result(sums.loss, "loss", ResultRole::Loss);
         self.b.named_result(sums.count, "count", ResultRole::Count);
@@ -74,7 +74,7 @@ pub(crate) fn mask_role(name: &str, ty: &TensorType, place: Place<'_>) -> Result
     Err(error.help("give it a type such as `pred[seq, seq]`"))
 }
 
-/// Which values of the function being built the value `result` depends on, by index.
+/// For each value of the function being built, by index, whether `result` depends on it.
 pub(crate) fn is_needed(b: &Builder<'_>, result: Tensor) -> Vec<bool> {
     let mut callees: Vec<Vec<Vec<bool>>> = Vec::with_capacity(b.module().functions.len());
     for callee in &b.module().functions {

@@ -1,4 +1,4 @@
-//! What whole numbers are products of.
+//! Size factors: named numbers that whole numbers are products of.
 
 use halite_ir::{DimName, SizeFactor, TensorType};
 use halite_support::Name;
@@ -8,11 +8,11 @@ use std::sync::Arc;
 /// A product of more factors than this has no names.
 const MAX_FACTORS: usize = 8;
 
-/// What a whole number is a product of, if that has names.
+/// The factors of a whole number, if one of them has a name.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Factors(Option<DimName>);
 
-/// That of each dimension of a tensor.
+/// The factors of each dimension of a tensor.
 pub(crate) type Sizes = Arc<[Factors]>;
 
 impl Factors {
@@ -36,7 +36,7 @@ impl Factors {
         }
     }
 
-    /// The number as what it is a product of; no factor where it is no size.
+    /// The factors of a number, which is its own if it has no names; none where it is no size.
     fn of(&self, value: i64) -> impl Iterator<Item = SizeFactor> {
         let whole = size(value).filter(|_| self.0.is_none()).map(SizeFactor::unnamed);
         self.0.iter().flat_map(|factors| factors.iter().cloned()).chain(whole)

@@ -16,14 +16,14 @@ pub(crate) struct Weight {
     /// Its name below the scope of the call.
     pub(crate) name: Name,
     pub(crate) ty: TensorType,
-    /// What its dimensions are products of.
+    /// The size factors of its dimensions.
     pub(crate) sizes: Sizes,
     pub(crate) init: Init,
     /// Whether updates change it.
     pub(crate) is_trained: bool,
 }
 
-/// A weight that is declared while a function is written, `D` being where.
+/// A weight that is declared while a function is written; `D` is the place of the declaration.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared<D> {
     pub(crate) weight: Weight,
@@ -32,8 +32,8 @@ pub(crate) struct Declared<D> {
     pub(crate) value: Tensor,
 }
 
-/// How a function is called once it is written. It takes the tensors among its arguments, then what it reads of what is outside
-/// of it and its weights, in the order of its parameters.
+/// A written function, as it is called. It takes the tensors among its arguments, then the values outside of it that it reads and its
+/// weights, in the order of its parameters.
 #[derive(Clone, Debug)]
 pub(crate) enum Callee {
     /// Written in the place of each call.

@@ -1,4 +1,4 @@
-//! How parameters start, as a model states it.
+//! Initial values of parameters, as a model states them.
 
 use super::Place;
 use halite_support::{Diagnostic, Result, codes};
@@ -9,9 +9,9 @@ use halite_tensor::Init;
 const FAN_FORMS: &str = "`he_normal(fan_in)`, `he_uniform(fan_in)`, `lecun_normal(fan_in)`, `glorot_normal(fan_in, fan_out)` or \
                              `glorot_uniform(fan_in, fan_out)`";
 
-/// How a parameter starts by how many products an element of the result sums up, `fan_in`, and in the backward, `fan_out`:
+/// The initial value scaled by the number of products that an element of the result sums up, `fan_in`, and in the backward, `fan_out`:
 /// `he_normal`, `he_uniform` (He et al. 2015) and `lecun_normal` (LeCun et al. 1998) take the first, `glorot_normal` and
-/// `glorot_uniform` (Glorot and Bengio 2010) both. `None` for other words, or as many numbers as the word does not take.
+/// `glorot_uniform` (Glorot and Bengio 2010) both. `None` for other words, and for another count of numbers than the word takes.
 pub fn by_fan(word: &str, numbers: &[f64]) -> Option<Init> {
     let normal = |variance: f64| Init::Normal { std: variance.sqrt() };
     let uniform = |variance: f64| Init::Uniform { low: -(3.0 * variance).sqrt(), high: (3.0 * variance).sqrt() };
@@ -25,7 +25,7 @@ pub fn by_fan(word: &str, numbers: &[f64]) -> Option<Init> {
     })
 }
 
-/// What a word and numbers say; `None` for the place where the numbers stand.
+/// The initial value that a word and numbers state. `place` is that of the word, `at` that of the numbers.
 pub(crate) fn initial(word: &str, numbers: &[f64], place: Place<'_>, at: Place<'_>) -> Result<Init> {
     let stated = Init::read(word, numbers).filter(|init| *init != Init::Weight).or_else(|| by_fan(word, numbers));
     let Some(init) = stated else {

@@ -1,4 +1,4 @@
-//! What a function of a model depends on in its arguments.
+//! Kinds of arguments: the properties that a function of a model depends on.
 
 use super::value::List;
 use super::{KnownSizes, Sizes, Value};
@@ -9,7 +9,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::sync::Arc;
 
-/// What a function depends on in an argument: the number or word that it is, the type of a tensor.
+/// The kind of an argument, all that a function depends on: the number or word that it is, the type of a tensor.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Kind {
     Int(i64),
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Absent(Name),
 }
 
-/// What the dimensions of an argument are products of.
+/// The size factors of an argument.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Named {
     Sizes(Sizes),
@@ -45,12 +45,12 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// What a function depends on in these arguments, of the function that is being built.
+    /// The kinds of these arguments, which are values of the function that is being built.
     pub(crate) fn kinds(&mut self, args: &[Value], b: &Builder<'_>) -> Vec<Kind> {
         args.iter().map(|arg| self.kind(arg, b)).collect()
     }
 
-    /// What numbers and tensors in these arguments are products of, in order.
+    /// The size factors of the numbers and tensors in these arguments, in order.
     pub(crate) fn sizes(&mut self, args: &[Value], known: &KnownSizes, b: &Builder<'_>) -> Vec<Named> {
         let mut all = Vec::new();
         args.iter().for_each(|arg| self.add_sizes(arg, known, b, &mut all));

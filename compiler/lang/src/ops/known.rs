@@ -2,7 +2,7 @@
 
 use halite_ir::{Builder, Def, FuncResult, Function, Inst, Interpreter, ResultRole, Value as Tensor};
 
-/// How many elements are looked at, and how many instructions back.
+/// The most elements that are looked at, and the most instructions that are followed back.
 const MAX_ELEMENTS: usize = 1 << 16;
 const MAX_INSTRUCTIONS: usize = 64;
 

@@ -9,13 +9,13 @@ use indexmap::IndexMap;
 /// The kinds of state that optimizers keep for each weight.
 const STATE: [&str; 3] = ["m", "v", "master"];
 
-/// What a run records beside the metrics of a model.
+/// Metrics that a run records beside those of a model.
 const OF_RUNS: [&str; 3] = [LOSS_SCALE, "tokens", "perplexity"];
 
-/// What stands before the names of what is measured of held-out data.
+/// The prefix of metrics of held-out data.
 const HELD_OUT: &str = "held_out_";
 
-/// What has a name.
+/// The kind of thing that a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Named {
     Batch,

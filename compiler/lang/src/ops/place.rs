@@ -1,4 +1,4 @@
-//! Where the parts of an operation stand.
+//! The places of the parts of an operation.
 
 use halite_ir::Builder;
 use halite_support::{Diagnostic, Span};
@@ -19,12 +19,12 @@ pub(crate) enum Part {
     Item(usize, usize),
 }
 
-/// Where an operation stands. A model text has places; a model built in Rust has none here.
+/// The places of an operation's parts. A model text has places; a model built in Rust has none here.
 pub(crate) trait Spans: fmt::Debug {
     /// The place of a part.
     fn span(&self, part: Part) -> Option<Span>;
 
-    /// Adds to an error about a part what the names in it stand for.
+    /// Adds the values of the names in a part to an error about it.
     fn blame(&self, _b: &Builder<'_>, error: Diagnostic, _part: Part) -> Diagnostic {
         error
     }
@@ -44,7 +44,7 @@ impl Spans for () {
     }
 }
 
-/// A part of an operation, with what says where it stands.
+/// A part of an operation, with the places of the operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'s> {
     spans: &'s dyn Spans,
@@ -61,7 +61,7 @@ impl<'s> Place<'s> {
         Self::new(spans, Part::Whole)
     }
 
-    /// Where it is, in a text.
+    /// Its place in a text.
     pub(crate) fn span(self) -> Option<Span> {
         self.spans.span(self.part)
     }

@@ -1,11 +1,11 @@
-//! What a model reports beside its loss: metrics, and further losses with their weights.
+//! Reports of a model beside its loss: metrics, and further losses with their weights.
 
 use super::{Ops, Place, Value};
 use halite_ir::Value as Tensor;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Shape};
 
-/// Something that a model reports by a name.
+/// A metric or a loss that a model reports by a name.
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
     name: Name,
@@ -21,12 +21,12 @@ enum Kind {
     Loss { weight: f64 },
 }
 
-/// What is added up over micro-batches and ranks.
+/// The values that are added up over micro-batches and ranks.
 pub(crate) struct Sums {
     /// The objective with all that is added to it.
     pub(crate) loss: Tensor,
     pub(crate) count: Tensor,
-    /// Name, sum, and what that is divided by.
+    /// Name, sum and divisor.
     pub(crate) metrics: Vec<(Name, Tensor, Option<Tensor>)>,
 }
 
@@ -62,7 +62,7 @@ impl Ops<'_> {
         }
     }
 
-    /// What a model with this loss, count and reports adds up. A further loss is a mean: it counts for as many elements as the loss
+    /// The sums of a model with this loss, count and reports. A further loss is a mean: it counts for as many elements as the loss
     /// does, so that micro-batches weigh alike in both.
     pub(crate) fn sums(&mut self, [mut loss, count]: [Tensor; 2], reports: &[Report]) -> Result<Sums> {
         let mut metrics = Vec::with_capacity(reports.len());

@@ -1,4 +1,4 @@
-//! What the dimensions of tensors are products of.
+//! Size factors of the dimensions of tensors.
 
 use super::{Factors, Sizes, Value};
 use halite_ir::dims::{FactorId, FactorKind, FactorMap};
@@ -66,7 +66,7 @@ impl KnownSizes {
     }
 }
 
-/// How the dimensions of an instruction correspond. Of a composite that does not state it, what keeps the shape of its first operand is
+/// The correspondence of the dimensions of an instruction. A composite that states none but keeps the shape of its first operand is
 /// taken to keep its dimensions.
 fn dimension_map(registry: &Registry, function: &Function, inst: &Inst) -> FactorMap {
     let types = |values: &[Tensor]| values.iter().map(|&value| function.ty(value)).collect::<Vec<_>>();

@@ -8,7 +8,7 @@ use halite_ir::{Builder, Value as Tensor};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Dims, Shape};
 
-/// What is taken of one dimension. Positions are counted from the end when negative.
+/// The positions that are taken of one dimension. Negative ones are counted from the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subscript {
     /// One position; the dimension is dropped.
@@ -46,7 +46,7 @@ impl Taken {
 }
 
 impl Subscript {
-    /// What it takes of a dimension of this size, at least one position.
+    /// The positions that it takes of a dimension of this size, at least one.
     fn taken(self, size: usize, place: Place<'_>) -> Result<Taken> {
         let (from, to, step) = match self {
             Self::At(at) => return Ok(Taken { first: position(at, size, place)?, step: 1, count: 1 }),
@@ -62,7 +62,7 @@ impl Subscript {
 }
 
 impl Ops<'_> {
-    /// What a subscript takes of a list: an item, or a list.
+    /// The part of a list that a subscript takes: an item, or a list.
     pub(crate) fn item(&mut self, list: &List, subscript: Subscript, place: Place<'_>) -> Result<Value> {
         let Taken { first, step, count } = subscript.taken(list.items.len(), place)?;
         if matches!(subscript, Subscript::At(_)) {

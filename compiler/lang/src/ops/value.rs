@@ -1,4 +1,4 @@
-//! What names and expressions of a model stand for.
+//! The values of names and expressions of a model.
 
 use super::factors::{Factors, Sizes};
 use halite_ir::{Builder, Value as Tensor};
@@ -6,16 +6,16 @@ use halite_support::Name;
 use halite_tensor::DType;
 use std::sync::Arc;
 
-/// How deep lists may nest.
+/// The depth to which lists may nest.
 pub(crate) const MAX_LIST_DEPTH: usize = 8;
 
-/// How many items a list may be made to have by adding lists.
+/// The most items of a list that is made by adding lists.
 pub(crate) const MAX_LIST_ITEMS: usize = 4096;
 
 /// A number, word or list known while the model runs, or a tensor of the module.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// A whole number, and what it is a product of.
+    /// A whole number with its size factors.
     Int(i64, Factors),
     Real(f64),
     Bool(bool),
@@ -34,11 +34,11 @@ pub(crate) enum Value {
 #[derive(Clone, Debug)]
 pub(crate) struct List {
     pub(crate) items: Vec<Value>,
-    /// How deep lists nest, this one included.
+    /// The depth to which lists nest, this one included.
     depth: usize,
-    /// How many tensors are in it, those of its lists included.
+    /// The number of tensors in it, those of its lists included.
     pub(super) tensors: usize,
-    /// How many items are in it likewise.
+    /// The number of items in it likewise.
     total: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What pest says, in words of the language.
+//! Syntax errors of pest, in words of the language.
 
 use super::Rule;
 use halite_ir::MODEL_WORDS;
@@ -29,7 +29,7 @@ pub(super) fn explain(file: FileId, text: &str, error: &Error<Rule>) -> Diagnost
     }
 }
 
-/// What mends the mistakes that people make most, by what was found where what was expected.
+/// Advice on the most frequent mistakes, by the token that was found and the tokens that were expected there.
 fn advice(found: &str, expected: &str) -> Option<String> {
     let character = found.chars().next();
     if let Some(odd) = character.filter(|c| c.is_control() || !(c.is_ascii() || c.is_alphanumeric())) {

@@ -6,7 +6,7 @@ use halite_support::{Diagnostic, Name, Result, Span, codes};
 use pest::pratt_parser::{Assoc, Op, PrattParser};
 use std::sync::LazyLock;
 
-/// How many levels an expression may have. What walks the tree recurses as deep.
+/// The most levels of an expression. Code that walks the tree recurses as deep.
 const MAX_DEPTH: usize = 100;
 
 static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {

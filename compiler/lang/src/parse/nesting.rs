@@ -2,7 +2,7 @@
 
 use halite_support::{Diagnostic, FileId, Result, Span, codes};
 
-/// How deep brackets may nest.
+/// The depth to which brackets may nest.
 const MAX_NESTING: usize = 32;
 
 /// Counts open brackets outside comments and quoted texts.

@@ -3,7 +3,7 @@
 use crate::ast::{LibraryName, Model, Use};
 use crate::options::KnownLibrary;
 
-/// What to write where a text calls a function that it does not list and a known library has: the `use` with it.
+/// The help where a text calls a function that it does not list and a known library has: the `use` to write.
 pub(super) fn listing(name: &str, model: &Model, known: &[KnownLibrary]) -> Option<String> {
     let library = known.iter().find(|library| library.functions.iter().any(|function| function == name))?;
     let is_of = |used: &&Use| matches!(&used.library.name, LibraryName::BuiltIn(own) if **own == *library.name);

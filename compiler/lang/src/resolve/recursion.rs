@@ -27,7 +27,7 @@ fn recursive_functions<'m>(program: &Program<'m>, calls: &Calls<'m>, findings: &
                 open.close(name);
                 recursive.insert(name);
             }
-            // What led to the cycle alone is closed as well; from the rest there are more ways to go.
+            // Functions that led to the cycle alone are closed as well; from the rest there are more ways to go.
             while path.last().is_some_and(|(name, _)| !open.contains(name)) {
                 path.pop();
             }

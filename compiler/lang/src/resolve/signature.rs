@@ -1,4 +1,4 @@
-//! How a function of a text is called, as a note.
+//! The form of calls of a function of a text, as a note.
 
 use crate::ast::{Argument, BinaryOp, Expr, ExprKind, Function};
 

@@ -137,7 +137,7 @@ impl<'m> Walk<'_, 'm> {
         self.function = None;
     }
 
-    /// What stands in place of a default at an argument of `main`, which the host feeds.
+    /// Checks the expression in place of a default at an argument of `main`, which the host feeds.
     fn content(&mut self, content: &Expr) {
         if !content.is_causal() {
             let message = "an argument of `main` has no default: the host feeds it".to_owned();
@@ -202,7 +202,7 @@ impl<'m> Walk<'_, 'm> {
         }
     }
 
-    /// What all bodies define is there after them.
+    /// Walks the bodies of an `if`. Names that all of them define are there after them.
     fn branch(&mut self, branch: &'m If) {
         branch.arms.iter().for_each(|(condition, _)| self.expr(condition));
         let outside = self.locals.len();
@@ -284,7 +284,7 @@ impl<'m> Walk<'_, 'm> {
             let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no `{name}` is defined here"));
             let meant = if self.suggests() { nearest(name, candidates) } else { None };
             let is_local = meant.is_none_or(|meant| self.locals.contains_key(meant));
-            // What is misspelled where the model defines it is one mistake, however often it is used.
+            // A name that is misspelled where the model defines it is one mistake, however often it is used.
             if is_local || self.misspelled.insert(name.into()) {
                 let error = error.at(span, "unknown name");
                 let listed = listing(name, self.program.model, self.known);
@@ -294,7 +294,7 @@ impl<'m> Walk<'_, 'm> {
                     (None, None) => error,
                 });
             }
-            // What was probably meant counts as read: that it is not would only repeat the complaint.
+            // The name that was probably meant counts as read: a warning that it is not would only repeat the complaint.
             let Some(meant) = meant else { return };
             if let Some(local) = self.locals.get_mut(meant) {
                 local.read = true;
@@ -326,7 +326,7 @@ impl<'m> Walk<'_, 'm> {
         }
     }
 
-    /// Whether a name that is called is one that holds a function: an argument, or what is no function's name.
+    /// Whether a name that is called holds a function: an argument, or a name that no function has.
     fn is_value(&self, name: &str) -> bool {
         let is_function = self.program.functions.contains_key(name) || ops::is_op(name, self.registry);
         match self.locals.get(name) {
@@ -335,8 +335,8 @@ impl<'m> Walk<'_, 'm> {
         }
     }
 
-    /// Whether what was meant is looked for: comparing each unknown name with each known one takes long where there are many
-    /// of both, and nobody reads so far.
+    /// Whether suggestions are looked for: comparing each unknown name with each known one takes long where there are many of both,
+    /// and nobody reads so far.
     fn suggests(&self) -> bool {
         self.findings.errors.len() < MAX_SUGGESTIONS
     }
@@ -351,7 +351,8 @@ impl<'m> Walk<'_, 'm> {
     }
 }
 
-/// What of a call does not fit the arguments that a function of the model has; `suggests` says whether what was meant is looked for.
+/// The errors of a call that does not fit the arguments of a function of the model; `suggests` says whether suggestions are looked
+/// for.
 pub(crate) fn misfits(call: &Call, function: &Function, suggests: bool) -> Diagnostics {
     let mut given: Vec<bool> = vec![false; function.arguments.len()];
     let mut errors = Diagnostics::new();

@@ -11,7 +11,7 @@ use crate::causality::tabulate::Kind;
 use halite_ir::ops::Direction;
 use halite_tensor::DType;
 
-/// Which elements stand in a relation: by their numbers, or where both are constants.
+/// The state of a comparison, known by the numbers of the operands or where both are constants.
 pub(super) fn compare(cx: &TransferCx<'_>, direction: Direction) -> State {
     let compared = |values: &[f64]| Some(f64::from(u8::from(holds(direction, values[0], values[1]))));
     counted(&cx.args, DType::Pred, related(cx, direction), Kind::Jump, compared)
@@ -69,7 +69,7 @@ fn holds(direction: Direction, a: f64, b: f64) -> bool {
     }
 }
 
-/// Where a whole number relates to 0, and where it does not.
+/// The levels of a comparison of a whole number with 0: 1 where it holds, 0 where it does not.
 fn relation(direction: Direction, number: &Affine) -> Levels {
     let least = |form: &Affine, by: i64| Region::new([form.clone().plus_constant(-by)]);
     let negated = number.negated();
@@ -92,7 +92,7 @@ fn relation(direction: Direction, number: &Affine) -> Levels {
     levels
 }
 
-/// Where the magnitude of a whole number relates to a constant, and where it does not.
+/// The levels of a comparison of the magnitude of a whole number with a constant: 1 where it holds, 0 where it does not.
 fn magnitude(direction: Direction, number: &Affine, limit: i64) -> Levels {
     let (inside, negated) = match direction {
         Direction::Lt | Direction::Ge => (Direction::Lt, direction == Direction::Ge),

@@ -34,7 +34,7 @@ fn lowered(state: &State, space: &Space) -> State {
     State { mixed: state.mixed, unsure: state.unsure, ..lowered }
 }
 
-/// What equal elements combine to.
+/// The level that `count` equal elements combine to; `None` for a sum of elements that are no constant.
 fn combined(kind: Reduction, level: Level, count: usize) -> Option<Level> {
     match kind {
         Reduction::Sum => {

@@ -15,7 +15,7 @@ pub(super) fn is_unary(op: &Op) -> bool {
     scalar(op).is_some() || matches!(op, Op::Popcnt(_) | Op::CountLeadingZeros(_) | Op::BitcastConvert(_) | Op::Erf(_))
 }
 
-/// What an op makes of one number, where that is simple.
+/// The function of one number that an op computes, if it is a simple one.
 fn scalar(op: &Op) -> Option<fn(f64) -> f64> {
     Some(match op {
         Op::Abs(_) => f64::abs,
@@ -43,7 +43,7 @@ fn scalar(op: &Op) -> Option<fn(f64) -> f64> {
     })
 }
 
-/// Whether an op makes one number of many that differ little, so that what changes an operand need not change the result.
+/// Whether an op maps many numbers that differ little to one, so that a change of the operand need not change the result.
 fn is_coarse(op: &Op) -> bool {
     matches!(
         op,
@@ -184,7 +184,7 @@ pub(super) fn binary(cx: &mut TransferCx<'_>) -> State {
     counted(&cx.args, dtype, state, kind, |values| of_numbers(op, values[0], values[1], dtype))
 }
 
-/// What a whole number is 0 at, where nothing else is known of it.
+/// The state with a level for the zeros of a whole number, if it has no levels yet.
 fn with_zeros(x: &State) -> Option<State> {
     let number = x.number.as_ref().filter(|_| x.levels.is_empty())?;
     let mut levels = Levels::default();
@@ -288,7 +288,7 @@ fn parts(number: &Affine, by: i64) -> Option<(Affine, Affine)> {
 /// normal number in `f32` and `bf16`.
 const MODEST: f64 = 87.0;
 
-/// Whether a constant makes scores of scores: a divisor, or what shifts or scales all of them alike.
+/// Whether scores stay scores under an op with this constant: a divisor, or a constant that shifts or scales all of them alike.
 fn keeps_scores(op: &Op, level: Level, is_shared: bool, is_right: bool) -> bool {
     let Some(value) = level.as_constant() else { return false };
     match op {
@@ -334,7 +334,7 @@ fn meet_scores(result: Option<Level>, area: &Area, other: &State, dtype: DType, 
     let met = rest.into_iter().map(|region| area.and(&region.into())).filter(|(inside, _)| !inside.is_empty());
     for (inside, complete) in met {
         match result.filter(|_| exact) {
-            // What is not bounded may cancel the fill.
+            // Elements that nothing bounds may cancel the fill.
             Some(_) if other.unbounded => state.mixed = true,
             // So may other fills.
             Some(_) if other.mixed && other.is_static() => state.forget_fills(),
@@ -443,7 +443,7 @@ fn together(op: &Op, a: Level, b: Level, dtype: DType) -> Option<Level> {
     (!open || stays_beyond(op, a, b, base)).then_some(Level { base, spread, open })
 }
 
-/// Whether what lies beyond one level, combined with another, lies beyond what the two combine to.
+/// Whether numbers beyond one level, combined with another level, lie beyond the combination of the two.
 fn stays_beyond(op: &Op, a: Level, b: Level, base: f64) -> bool {
     let same_side = |own: Level| own.base.signum() == base.signum() && base.abs() >= FILL;
     match op {

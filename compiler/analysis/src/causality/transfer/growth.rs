@@ -1,14 +1,14 @@
-//! What may be infinite although no input is large.
+//! Values that may be infinite although no input is large.
 
 use super::TransferCx;
 use halite_ir::ops::Reduction;
 use halite_ir::{Def, Function, Inst, Op, Value};
 
-/// How far back the maximum of an exponential is looked for.
+/// The most instructions that are followed back to the maximum of an exponential.
 const MAX_STEPS: usize = 16;
 
-/// Whether the result of an instruction may be infinite although no input is large: exponentials grow so, unless the largest
-/// number was subtracted before, and so does what is made of them, except where it saturates.
+/// Whether the result of an instruction may be infinite although no input is large. Exponentials may, unless the largest number was
+/// subtracted before, and so may values that are computed from them, except where an op saturates.
 pub(super) fn grows(cx: &TransferCx<'_>) -> bool {
     let any = || cx.args.iter().any(|arg| arg.grows);
     match &cx.inst.op {

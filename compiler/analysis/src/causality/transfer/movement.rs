@@ -64,7 +64,7 @@ impl Window {
         None
     }
 
-    /// How positions in the result number what was numbered by a digit of the operand.
+    /// The positions in the result that take the place of a digit by which dimensions of the operand are numbered.
     fn number(&self, digit: Digit) -> Option<Affine> {
         let renumbers = self.step == 1 && digit == Digit::whole(self.dim, self.old);
         if renumbers { Some(self.index()) } else { self.digit(digit) }

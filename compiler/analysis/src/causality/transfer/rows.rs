@@ -1,4 +1,4 @@
-//! Whether a mask leaves each row something.
+//! Checks of masks: whether each row keeps an element.
 
 use crate::causality::affine::{Affine, Digit};
 use crate::causality::flow::Term;

@@ -1,4 +1,4 @@
-//! What a model declares: batches, parameters, outputs, configuration.
+//! Declarations of a model: batches, parameters, outputs, configuration.
 
 use super::value::not_finite;
 use super::{Core, Handle};

@@ -17,7 +17,7 @@ pub struct Handle {
     pub(super) value: Id,
 }
 
-/// Which model a handle is of: no two of a process have the same.
+/// The model that a handle belongs to: no two models of a process have the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Owner(u64);
 
@@ -33,13 +33,13 @@ impl Owner {
 pub(super) struct Frame {
     /// Its number among all that were begun.
     number: usize,
-    /// What is written so far; empty while an operation runs.
+    /// The instructions written so far; empty while an operation runs.
     pub(super) draft: Draft,
     /// How many scopes were entered when it was begun.
     pub(super) scopes: usize,
     /// The weights declared so far, in order.
     pub(super) weights: Vec<Declared<Caller>>,
-    /// What it reads of functions around it, with the parameters in place of that.
+    /// The values of functions around it that it reads, each with the parameter in its place.
     pub(super) captures: IndexMap<Handle, Id>,
 }
 
@@ -52,8 +52,8 @@ impl Frame {
         self.number
     }
 
-    /// What stands for a value here; `None` for one of another function that was not read yet. The handle is one
-    /// of this model.
+    /// The value of a handle in this function; `None` for one of another function that was not read yet. The handle is one of this
+    /// model.
     pub(super) fn value(&self, handle: Handle) -> Option<Id> {
         if handle.frame == self.number { Some(handle.value) } else { self.captures.get(&handle).copied() }
     }

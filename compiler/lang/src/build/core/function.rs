@@ -1,4 +1,4 @@
-//! Functions: what calls share.
+//! Functions, which calls share.
 
 use super::frame::{Frame, Owner};
 use super::identity::Identity;
@@ -13,7 +13,7 @@ use halite_support::{Diagnostic, Name, codes};
 #[must_use = "a body ends with `end_function` or `abandon_function`"]
 pub struct Body {
     owner: Owner,
-    /// What was begun; nothing where an argument is wrong: the body is run in place, to find what else is.
+    /// The call that was begun; `None` where an argument is wrong: the body is run in place, to find what else is.
     begun: Option<Begun>,
 }
 

@@ -1,4 +1,4 @@
-//! When calls share a function.
+//! Identities of functions: calls of functions with one identity share a function.
 
 use super::frame::Frame;
 use halite_ir::{LocTable, Op, TensorType, Value as Id, Values};

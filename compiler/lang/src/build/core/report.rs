@@ -1,4 +1,4 @@
-//! What a model reports: metrics, and losses that it adds.
+//! Reports of a model: metrics, and losses that it adds.
 
 use super::Core;
 use crate::build::{Argument, Caller};

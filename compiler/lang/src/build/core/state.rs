@@ -1,4 +1,4 @@
-//! What a builder has so far.
+//! The state of a builder.
 
 use super::frame::{Frame, Handle, Owner};
 use super::identity::Identity;
@@ -23,7 +23,7 @@ pub(super) struct State {
     outer: Vec<Frame>,
     /// The names of all functions that were begun, each call anew.
     begun: Vec<Name>,
-    /// How functions are called that were written.
+    /// The callees of the functions that were written.
     pub(super) functions: FxHashMap<Identity, Callee>,
     statements: usize,
     /// A limit on statements was reached and reported.
@@ -32,9 +32,9 @@ pub(super) struct State {
     /// The names of batches, parameters, outputs and metrics.
     names: Names<Caller>,
     pub(super) batches: IndexMap<Name, Value>,
-    /// What the model shows; `None` when that is poisoned.
+    /// The outputs of the model; `None` for one that is poisoned.
     pub(super) outputs: IndexMap<Name, Option<Value>>,
-    /// What is reported beside the loss.
+    /// The metrics and the added losses.
     pub(super) reports: Vec<Report>,
     pub(super) config: IndexMap<String, ConfigValue>,
     pub(super) errors: Diagnostics,
@@ -224,7 +224,7 @@ impl State {
         self.position(handle.frame).map(|at| &mut self.outer[at])
     }
 
-    /// Where a function around the one being written stands.
+    /// The index in `outer` of a function around the one being written.
     fn position(&self, number: usize) -> Option<usize> {
         self.outer.binary_search_by_key(&number, Frame::number).ok()
     }
@@ -242,7 +242,7 @@ impl State {
         self.report(error, caller);
     }
 
-    /// Whether what may only stand in the entry does; reports where not.
+    /// Whether the entry is being written; if not, reports that `what` stands outside of it.
     pub(super) fn check_entry(&mut self, what: &str, help: &str, caller: &Caller) -> bool {
         if !self.is_entry() {
             let error = Diagnostic::error(codes::CONTRACT, format!("`{what}` stands outside `main`"));

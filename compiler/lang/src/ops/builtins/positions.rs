@@ -31,7 +31,7 @@ pub(super) fn argmax(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
 pub(super) fn argmin(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let (x, dim) = along(cx, bound, 1)?;
     cx.emit_tensor(bound.whole, |b| {
-        // What turns the order of whole numbers around without leaving their range.
+        // This reverses the order of whole numbers without leaving their range.
         let turned = if b.dtype(x).is_float() { b.negate(x)? } else { b.not(x)? };
         b.arg_max(turned, dim)
     })
@@ -53,7 +53,7 @@ pub(super) fn argsort(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     sorted(cx, bound, 1)
 }
 
-/// What `indices` name along one dimension, the first when left out; those out of range are clamped.
+/// The elements that `indices` name along one dimension, the first when left out; those out of range are clamped.
 pub(super) fn take(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let x = cx.tensor_of(bound.required(0))?;
     let indices = named(cx, bound, 1)?;
