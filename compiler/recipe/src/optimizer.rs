@@ -45,7 +45,7 @@ pub struct Rule {
     pub settings: toml::Table,
 }
 
-/// A bound on the gradients of the mean.
+/// A bound on the gradients of the mean over the batch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Clip {
     /// The largest norm of all gradients together.
