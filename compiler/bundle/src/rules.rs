@@ -1,4 +1,4 @@
-//! The rules that a manifest must follow from its recipe.
+//! The rules that tie a manifest to its recipe.
 
 use crate::Manifest;
 use halite_support::Result;

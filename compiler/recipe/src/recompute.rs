@@ -1,4 +1,4 @@
-//! Recomputation: the activations that backwards compute again.
+//! Recomputation: the activations that backwards recompute.
 
 use crate::schema::{Field, Form, Item, Kind};
 use crate::{table, words};
@@ -23,8 +23,8 @@ words! {
     }
 }
 
-/// An entry of a recipe's `recompute`: the values that a backward may compute again from what is kept, in the place of keeping them.
-/// Entries add up. Chains of element-wise ops and movements may always be computed again, except with `"none"`.
+/// An entry of a recipe's `recompute`: the values that a backward may recompute from saved ones, instead of saving them. Entries add
+/// up. Chains of element-wise ops and movements may always be recomputed, except with `"none"`.
 ///
 /// In TOML `recompute = ["attention", { scope = "model.layers.0.*" }, { op = "exponential" }, { budget = "9 GiB" }]`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -37,8 +37,8 @@ pub enum Recompute {
 }
 
 table! {
-    /// The values that may be computed again by op and scope, where all patterns that are given match; or a budget, which says how
-    /// many are. In patterns `*` stands for any text.
+    /// The values that may be recomputed, by op and scope, where all patterns that are given match; or a budget, which says how many
+    /// are. In patterns `*` stands for any text.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct RecomputeWhere {
         /// Pattern over names of ops.

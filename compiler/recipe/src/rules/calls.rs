@@ -70,7 +70,7 @@ impl Recipe {
         !matches!(self.recompute[..], [] | [Recompute::Policy(RecomputePolicy::None)])
     }
 
-    /// The number of bytes that forwards may keep for backwards; `None` without a budget.
+    /// The bound, in bytes, on the residuals that forwards save for backwards; `None` without a budget.
     pub fn residual_budget(&self) -> Option<u64> {
         self.recompute.iter().find_map(|entry| match entry {
             Recompute::Where(entry) => entry.budget.map(|budget| budget.0),
