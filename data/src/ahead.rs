@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
-/// A data set whose next batches are made by a thread of their own. Where it is counts what was given, not what was read.
+/// A data set whose next batches are made by a thread of their own. Its position counts the rows that were given, not those that were
+/// read.
 pub struct Ahead {
     /// Rows of a batch.
     rows: usize,
@@ -22,7 +23,7 @@ pub struct Ahead {
     warnings: Vec<Diagnostic>,
 }
 
-/// Who has the data set.
+/// The holder of the data set.
 enum Maker {
     /// Nobody is at work on it.
     Idle(Box<dyn Dataset>),
@@ -38,7 +39,7 @@ struct Worker {
 
 struct Batch {
     rows: Rows,
-    /// Where the data set is after it.
+    /// The position of the data set after it.
     position: Position,
     epochs: u64,
     skipped: Vec<Skipped>,
@@ -107,7 +108,7 @@ impl Worker {
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn text_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
@@ -161,7 +162,7 @@ impl Dataset for Ahead {
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        // What the thread ended with is nobody's business any more.
+        // The result of the thread is not needed any more.
         let _ = self.stop();
     }
 }

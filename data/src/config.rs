@@ -1,11 +1,11 @@
-//! The configuration of data. How recipes write it is the business of recipes.
+//! The configuration of data, apart from its form in recipes.
 
 use crate::documents::Documents;
 use crate::formats::{Format, Holds, OpenExamples};
 use halite_support::{Diagnostic, Result, codes};
 use serde::Serialize;
 
-/// What a run trains on and how it is cut into sequences.
+/// The data that a run trains on, and the way they are cut into sequences.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DataConfig {
     /// `bytes`, or the path of a `tokenizer.json`.
@@ -15,33 +15,33 @@ pub struct DataConfig {
     /// The token after each document: its text or id, or `none`. By default the one that the `tokenizer_config.json` beside the
     /// tokenizer states, else the only special token that is known to end documents.
     pub eos: Option<String>,
-    /// How documents become rows.
+    /// The way documents become rows.
     pub pack: Packing,
     /// Whether files and rows are shuffled, by the seed.
     pub shuffle: bool,
     /// About how many tokens are held at once and packed and shuffled with one another; by default some 4 million, and
     /// at least 64 rows.
     pub buffer: Option<usize>,
-    /// Threads that tokenize; by default as many as there are, up to 4. The sequences do not depend on it.
+    /// Threads that tokenize; by default one for each processor, up to 4. The sequences do not depend on it.
     pub threads: Option<usize>,
-    /// What happens to data that cannot be read.
+    /// The handling of data that cannot be read.
     pub on_error: OnError,
-    /// Where the documents come from; at least one.
+    /// The sources of the documents; at least one.
     pub sources: Vec<SourceConfig>,
 }
 
 /// Files of one kind, and their share in a mixture.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SourceConfig {
-    /// What messages and positions call it.
+    /// The name in messages and positions.
     pub name: String,
     /// Paths or patterns such as `text/*.jsonl.zst`.
     pub files: Vec<String>,
-    /// What is in the files; by default what their names end with says.
+    /// The format of the files; by default that of the ending of their names.
     pub format: Option<Format>,
     /// The key of JSON lines, or the column of tables, that holds the text.
     pub column: String,
-    /// What a document of a text file is.
+    /// The part of a text file that is one document.
     pub documents: Documents,
     /// A share of each file, such as `0..0.9`.
     pub part: Option<String>,
@@ -50,7 +50,7 @@ pub struct SourceConfig {
 }
 
 impl SourceConfig {
-    /// What its files hold, as it says or else their names do.
+    /// The kind of contents of each of its files, by its format or else by their names; `None` where no name tells.
     fn holds(&self) -> Vec<Option<Holds>> {
         let formats = match self.format {
             Some(format) => vec![Some(format)],
@@ -64,7 +64,7 @@ impl SourceConfig {
         self.opens_examples().is_some()
     }
 
-    /// How its files are opened, where they hold examples.
+    /// The function that opens its files, where they hold examples.
     pub(crate) fn opens_examples(&self) -> Option<OpenExamples> {
         self.holds().into_iter().find_map(|holds| match holds {
             Some(Holds::Examples { open }) => Some(open),
@@ -77,7 +77,7 @@ impl SourceConfig {
         self.holds().iter().any(|holds| matches!(holds, Some(Holds::Tokens { .. } | Holds::Ids(_))))
     }
 
-    /// Whether its files say by themselves where documents end.
+    /// Whether its files mark by themselves where documents end.
     pub(crate) fn marks_ends(&self) -> bool {
         self.holds().iter().all(|holds| matches!(holds, Some(Holds::Tokens { marks_ends: true, .. })))
     }
@@ -97,7 +97,7 @@ impl DataConfig {
     }
 }
 
-/// How documents become rows.
+/// The way documents become rows.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Packing {
@@ -108,7 +108,7 @@ pub enum Packing {
     BestFit,
 }
 
-/// What happens to data that cannot be read.
+/// The handling of data that cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {

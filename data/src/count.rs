@@ -1,4 +1,4 @@
-//! What files hold, read once.
+//! Counts of documents and tokens in files, which are read once.
 
 use crate::config::{DataConfig, SourceConfig};
 use crate::counted::Counted;
@@ -10,10 +10,10 @@ use halite_disk::Disk;
 use halite_support::Result;
 use std::path::Path;
 
-/// How many bytes of text are read at once.
+/// The number of bytes of text that are read at once.
 const BATCH: usize = 1 << 22;
 
-/// Reads and tokenizes each source once, in the order of its files. `observe` hears how far that is.
+/// Reads and tokenizes each source once, in the order of its files. `observe` gets the counts so far.
 ///
 /// # Errors
 /// When a file or tokenizer cannot be read, or a document that is not to be left out.

@@ -27,7 +27,7 @@ pub struct Rows {
     pub inputs: IndexMap<String, HostTensor>,
 }
 
-/// What a model takes of each row.
+/// The inputs of a model, as they are in each row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Takes {
     /// Tokens of a sequence, the last label included, where sequences are all that it takes.
@@ -84,7 +84,7 @@ impl Rows {
     }
 }
 
-/// Where a data set is: what it gives next follows from it. Opaque; kept in states as JSON.
+/// The position of a data set, which determines the rows that it gives next. Opaque; kept in states as JSON.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Position(pub serde_json::Value);
@@ -92,9 +92,9 @@ pub struct Position(pub serde_json::Value);
 /// Documents, or parts of them, that were left out for one reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Skipped {
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub reason: String,
-    /// How often.
+    /// The number of times.
     pub count: u64,
     /// The first place where it was so, `FILE:LINE` or a file and an offset.
     pub example: String,
@@ -108,30 +108,30 @@ pub trait Dataset: Send {
     /// When data cannot be read or is not what its configuration says. The next call tries the same again.
     fn next(&mut self, rows: usize) -> Result<Rows>;
 
-    /// Where it is now.
+    /// The position that it is at now.
     fn position(&self) -> Position;
 
-    /// Goes on from there.
+    /// Goes on from a position.
     ///
     /// # Errors
     /// For a position that is not one of this data set, or when its data cannot be read.
     fn seek(&mut self, position: &Position) -> Result<()>;
 
-    /// How often all of it was given.
+    /// The number of times that all of it was given.
     fn epochs(&self) -> u64;
 
-    /// What tells this data set from others, for people to compare: keys with values.
+    /// Keys with values that tell this data set from others, for people to compare.
     fn identity(&self) -> BTreeMap<String, String>;
 
-    /// How many token ids a model must know.
+    /// The number of token ids that a model must know.
     fn vocabulary(&self) -> u64;
 
-    /// What is to be told before it is trained on.
+    /// The warnings to show before it is trained on.
     fn warnings(&self) -> Vec<Diagnostic> {
         Vec::new()
     }
 
-    /// What was left out since it was opened or last sought, by reason.
+    /// The documents that were left out since it was opened or last sought, by reason.
     fn skipped(&self) -> Vec<Skipped> {
         Vec::new()
     }
@@ -139,7 +139,7 @@ pub trait Dataset: Send {
 
 /// Data that training does not see, on which its loss is measured.
 pub struct HeldOut {
-    /// What it is called in metrics; empty for the only one.
+    /// The name in metrics; empty for the only one.
     pub name: String,
     /// Its rows, from the first.
     pub data: Box<dyn Dataset>,
@@ -147,14 +147,14 @@ pub struct HeldOut {
 
 /// The data of a run.
 pub struct Opened {
-    /// What is trained on.
+    /// The data that are trained on.
     pub train: Box<dyn Dataset>,
-    /// What is held out.
+    /// The data sets that are held out.
     pub held_out: Vec<HeldOut>,
 }
 
 impl Opened {
-    /// What is to be told before the first update, each thing once.
+    /// The warnings to show before the first update, each once.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let all = std::iter::once(&self.train).chain(self.held_out.iter().map(|held_out| &held_out.data));
         let mut told = Vec::new();
@@ -167,15 +167,15 @@ impl Opened {
     }
 }
 
-/// What data are opened from, once it is known what a model takes.
+/// A description of data, which are opened once the inputs of a model are known.
 pub trait Data {
-    /// Opens the data as rows of what a model takes, in an order that follows from the seed.
+    /// Opens the data as rows of the inputs that a model takes, in an order that follows from the seed.
     ///
     /// # Errors
     /// When there are no such data, or too little of them for one row.
     fn open(&self, takes: &Takes, seed: u64) -> Result<Opened>;
 
-    /// What made tokens of its texts; `None` where they are of none, or nobody says what they are of.
+    /// The tokenizer of its texts; `None` where it has no texts, or their tokenizer is not known.
     ///
     /// # Errors
     /// When it cannot be read.

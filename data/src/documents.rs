@@ -1,8 +1,8 @@
-//! Where the documents of a text are.
+//! The documents of a text file.
 
 use serde::Serialize;
 
-/// What a document of a text file is.
+/// The part of a text file that is one document.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Documents {
@@ -11,6 +11,6 @@ pub enum Documents {
     File,
     /// Each line.
     Line,
-    /// What stands between blank lines.
+    /// The text between blank lines.
     Blank,
 }

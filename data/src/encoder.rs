@@ -19,7 +19,7 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// As the configuration says; a path is seen from `base`.
+    /// Opens the tokenizer and marks of a configuration; a path is seen from `base`.
     pub(crate) fn open(config: &DataConfig, base: &Path) -> Result<Self> {
         let tokenizer = tokenizer::open(&config.tokenizer, base).map_err(|error| error.key("data.tokenizer"))?;
         let mut marks = Marks::of(tokenizer.as_ref(), config.bos.as_deref(), config.eos.as_deref())?;
@@ -34,18 +34,18 @@ impl Encoder {
         self.marks.eos
     }
 
-    /// What is to be told of the marks.
+    /// The warning about the marks, if there is one.
     pub(crate) fn warning(&self) -> Option<&Diagnostic> {
         self.marks.warning.as_ref()
     }
 
-    /// How many ids a model must know.
+    /// The number of ids that a model must know.
     pub(crate) fn vocabulary(&self) -> u64 {
         let marks = [self.marks.bos, self.marks.eos].into_iter().flatten().map(|id| id as u64 + 1);
         marks.fold(self.tokenizer.vocabulary(), u64::max)
     }
 
-    /// What tells it from others: keys with values.
+    /// Keys with values that tell it from others.
     pub(crate) fn identity(&self) -> [(&'static str, String); 3] {
         let mark = |id: Option<i32>| id.map_or_else(|| NONE.to_owned(), |id| id.to_string());
         [("tokenizer", self.tokenizer.identity()), ("bos", mark(self.marks.bos)), ("eos", mark(self.marks.eos))]
@@ -85,7 +85,7 @@ impl Encoder {
                 }
                 Ok(tokens)
             }
-            // Whoever wrote them put the marks there.
+            // Files of tokens hold the marks already.
             Content::Tokens(tokens) => Ok(tokens.clone()),
         }
     }

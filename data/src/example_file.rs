@@ -5,7 +5,7 @@ use halite_support::Result;
 
 /// A file of examples that is open.
 pub(crate) trait ExampleFile: Send {
-    /// How many examples it holds.
+    /// The number of examples that it holds.
     fn count(&self) -> u64;
 
     /// The values of an input, which is the one at this position, in one example, added to what is there already.

@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What keys the order of examples apart from those of files and rows.
+/// The constant that sets the order of examples apart from those of files and rows.
 const EXAMPLES: u64 = 3;
 
 /// Examples of files, in an order of each epoch.
@@ -22,14 +22,14 @@ pub(crate) struct Examples {
     files: Vec<Box<dyn ExampleFile>>,
     inputs: Vec<Input>,
     identity: BTreeMap<String, String>,
-    /// What their order is drawn from; `None` for that of the files.
+    /// The seed that their order is drawn from; `None` for that of the files.
     seed: Option<u64>,
     /// File and number of each, in the order of this epoch.
     order: Vec<(u32, u64)>,
     state: State,
 }
 
-/// Where a source is.
+/// The position of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -65,7 +65,7 @@ impl Examples {
         Ok(examples)
     }
 
-    /// How many examples an epoch has.
+    /// The number of examples of an epoch.
     pub(crate) fn count(&self) -> u64 {
         self.order.len() as u64
     }
@@ -140,7 +140,7 @@ impl Dataset for Examples {
         self.identity.clone()
     }
 
-    /// What is in examples need not be tokens: the ranges of inputs are checked as batches come.
+    /// Returns 0, since examples need not hold tokens: the ranges of inputs are checked as batches come.
     fn vocabulary(&self) -> u64 {
         0
     }

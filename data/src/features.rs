@@ -1,8 +1,8 @@
-//! What a build may lack.
+//! Features that a build may lack.
 
 use halite_support::{Diagnostic, codes};
 
-/// That something needs a feature of this crate that was not built in.
+/// The error of an input that needs a feature of this crate that was not built in.
 #[cfg_attr(
     all(feature = "compressed", feature = "parquet", feature = "tokenizers"),
     allow(dead_code, reason = "everything is built in")

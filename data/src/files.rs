@@ -1,11 +1,11 @@
-//! Which files a source is made of.
+//! The files of a source.
 
 use halite_disk::{Disk, Readable};
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Path, PathBuf};
 
-/// Where paths are seen from, and the way to files.
+/// The folder that paths are seen from, and the disk of files.
 #[derive(Clone, Copy)]
 pub(crate) struct Root<'a> {
     pub(crate) base: &'a Path,

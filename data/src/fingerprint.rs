@@ -1,4 +1,4 @@
-//! What tells files from others, wherever they lie.
+//! Fingerprints that tell files from others, wherever they lie.
 
 use crate::files::Origin;
 use halite_support::Result;
@@ -6,10 +6,10 @@ use halite_support::files::cannot;
 use sha2::{Digest, Sha256};
 use std::io::Read;
 
-/// How many bytes are looked at at either end of a file: all of it would take minutes.
+/// The number of bytes that are looked at at either end of a file: all of it would take minutes.
 const LOOKED_AT: u64 = 1 << 16;
 
-/// The number of files, their bytes, and a hash of names, sizes, and what each begins and ends with.
+/// The number of files, their bytes, and a hash of names, sizes, and the first and last bytes of each.
 pub(crate) fn of(files: &[Origin]) -> Result<String> {
     let (mut hash, mut total) = (Sha256::new(), 0);
     for file in files {

@@ -1,4 +1,4 @@
-//! The formats of files, each in a file of its own: its word, what it holds, and how a file is opened.
+//! The formats of files, each in a file of its own: its word, its contents, and the function that opens a file.
 
 mod jsonl;
 pub(crate) mod megatron;
@@ -34,19 +34,19 @@ const FORMATS: [Format; 8] = [
     safetensors::FORMAT,
 ];
 
-/// How a file is written.
+/// A format of files.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     /// Its word in recipes.
     pub word: &'static str,
     /// A sentence on it.
     pub about: &'static str,
-    /// What the names of its files end with, behind the last dot.
+    /// The endings of the names of its files, behind the last dot.
     pub(crate) extensions: &'static [&'static str],
     pub(crate) holds: Holds,
 }
 
-/// What a file holds, and how it is opened.
+/// The contents of a file, and the function that opens it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Holds {
     /// Documents of text.
@@ -77,7 +77,7 @@ impl Format {
         })
     }
 
-    /// What the end of a name says.
+    /// The format that the ending of a name stands for.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let (_, extension) = name.rsplit_once('.')?;
         FORMATS.into_iter().find(|format| format.extensions.contains(&extension))

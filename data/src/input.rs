@@ -1,4 +1,4 @@
-//! What a model takes of an example.
+//! Inputs of a model that an example holds.
 
 use halite_tensor::DType;
 

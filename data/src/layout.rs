@@ -1,15 +1,15 @@
-//! How documents of a source become rows.
+//! The layout of a source's documents in rows.
 
 use crate::config::Packing;
 
-/// How documents of a source become rows.
+/// The layout of a source's documents in rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) pack: Packing,
     /// Tokens of a row; at least 2.
     pub(crate) width: usize,
-    /// About how many tokens are packed together.
+    /// The approximate number of tokens that are packed together.
     pub(crate) buffer: usize,
-    /// What the order of rows is drawn from; `None` for the order of their documents.
+    /// The seed that the order of rows is drawn from; `None` for the order of their documents.
     pub(crate) seed: Option<u64>,
 }

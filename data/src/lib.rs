@@ -1,9 +1,10 @@
-//! What a run trains on: sequences of tokens, by sources, tokenizers and packing; or examples of any kind, as they are in files.
+//! The data that a run trains on: sequences of tokens, by sources, tokenizers and packing; or examples of any kind, as they are in
+//! files.
 //!
-//! [`open`] makes a [`Dataset`] of a [`DataConfig`]: an endless stream of rows that is a function of the files, the
-//! configuration and the seed, and of nothing else. Files are read block by block (`shard`), tokenized (`encoder`), and
-//! packed a window at a time (`pack`). Where a stream is ([`Position`]) is the place where a window begins, what it was
-//! given by the one before, by reference, and how many of its rows were given; to go on, the window is read again.
+//! [`open`] makes a [`Dataset`] of a [`DataConfig`]: an endless stream of rows that is a function of the files, the configuration and
+//! the seed, and of nothing else. Files are read block by block (`shard`), tokenized (`encoder`), and packed a window at a time
+//! (`pack`). The [`Position`] of a stream is the place where a window begins, the tokens that the one before carried over to it, by
+//! reference, and the number of its rows that were given; to go on, the window is read again.
 
 mod ahead;
 mod config;

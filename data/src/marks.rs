@@ -4,7 +4,7 @@ use crate::tokenizer::Tokenizer;
 use halite_support::nearest::list;
 use halite_support::{Diagnostic, Result, codes};
 
-/// What tokenizers call the token that ends a document, or a turn where these are the documents.
+/// The names that tokenizers have for the token that ends a document, or a turn where these are the documents.
 const ENDS: [&str; 13] = [
     "</s>",
     "<|endoftext|>",
@@ -21,7 +21,7 @@ const ENDS: [&str; 13] = [
     "[SEP]",
 ];
 
-/// What a configuration says for no token.
+/// The word of a configuration for no token.
 pub(crate) const NONE: &str = "none";
 
 /// The tokens that stand before and after each document.
@@ -31,17 +31,17 @@ pub struct Marks {
     pub bos: Option<i32>,
     /// The token after each document, if there is one.
     pub eos: Option<i32>,
-    /// What is to be told where nobody says which token ends documents, and none is known to.
+    /// The warning where no token is stated to end documents, and none is known to.
     pub warning: Option<Diagnostic>,
 }
 
 impl Marks {
-    /// Those that a configuration names by text or id. Where it names no end, that is the one that the configuration of the tokenizer
-    /// states, else the special token that is known as one.
+    /// The marks that a configuration names by text or id. Where it names no end, that is the one that the configuration of the
+    /// tokenizer states, else the special token that is known as one.
     ///
     /// # Errors
-    /// When what is named is no token, the configuration of the tokenizer cannot be read, or several of its special tokens are known as
-    /// ends.
+    /// When a name is that of no token, the configuration of the tokenizer cannot be read, or several of its special tokens are known
+    /// as ends.
     pub fn of(tokenizer: &dyn Tokenizer, bos: Option<&str>, eos: Option<&str>) -> Result<Self> {
         let named = |name: Option<&str>, key| name.map_or(Ok(None), |name| mark(tokenizer, name, key));
         let bos = named(bos, "bos")?;

@@ -19,7 +19,7 @@ struct Part {
     given: u64,
 }
 
-/// Where a part of a mixture is.
+/// The position of a part of a mixture.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PartState {

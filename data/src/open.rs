@@ -1,4 +1,4 @@
-//! From a configuration to a data set.
+//! Data sets from configurations.
 
 use crate::config::{DataConfig, SourceConfig};
 use crate::counted::Counted;
@@ -22,12 +22,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What `buffer` is by default: about so many tokens, and at least so many rows.
+/// The default of `buffer`: about so many tokens, and at least so many rows.
 const BUFFER: usize = 1 << 22;
 const ROWS: usize = 64;
 
-/// Opens what a configuration names. Paths are seen from `base`; each row is `width` tokens, of which a model predicts all but
-/// the first; the seed decides the order of files and rows.
+/// Opens the data that a configuration names. Paths are seen from `base`; each row is `width` tokens, of which a model predicts all
+/// but the first; the seed decides the order of files and rows.
 ///
 /// # Errors
 /// When a value is out of its range, a pattern matches no file, or a file or tokenizer cannot be read.
@@ -48,7 +48,7 @@ pub(crate) fn open_on(config: &DataConfig, root: Root<'_>, width: usize, seed: u
     Ok(Mixture::new(parts))
 }
 
-/// How many examples a source holds.
+/// The number of examples that a source holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExampleCount {
     /// The name of the source, empty where it has none.
@@ -59,7 +59,7 @@ pub struct ExampleCount {
     pub examples: u64,
 }
 
-/// How many examples each source holds, in files that have what a model takes.
+/// Counts the examples of each source, in files that have the inputs of a model.
 ///
 /// # Errors
 /// As [`open_examples`].
@@ -78,7 +78,7 @@ pub fn count_examples(config: &DataConfig, base: &Path, inputs: &[Input]) -> Res
     config.sources.iter().map(of_source).collect()
 }
 
-/// As [`open`], of sources that hold examples of what a model takes.
+/// As [`open`], of sources that hold examples with these inputs of a model.
 ///
 /// # Errors
 /// As [`open`], and when a file lacks an input, or has it in another type or shape.
@@ -105,7 +105,7 @@ pub fn open_examples(config: &DataConfig, base: &Path, inputs: &[Input], seed: u
     Ok(Mixture::new(parts))
 }
 
-/// How the files of a source of examples are opened.
+/// The function that opens the files of a source of examples.
 fn opener(source: &SourceConfig) -> Result<OpenExamples> {
     source.opens_examples().ok_or_else(|| {
         let names: Vec<String> = source.files.iter().map(|file| format!("`{file}`")).collect();
@@ -114,7 +114,7 @@ fn opener(source: &SourceConfig) -> Result<OpenExamples> {
     })
 }
 
-/// What is to be told of the marks of documents before these are read.
+/// Returns the warning about the marks of documents, before these are read.
 ///
 /// # Errors
 /// When the tokenizer cannot be read, or does not tell which token ends documents.
@@ -122,13 +122,13 @@ pub fn check_marks(config: &DataConfig, base: &Path) -> Result<Option<Diagnostic
     Ok(Encoder::open(config, base)?.warning().cloned())
 }
 
-/// How the order of rows came about.
+/// The order of rows, in words.
 fn order(seed: Option<u64>) -> String {
     seed.map_or_else(|| "as it is".to_owned(), |seed| format!("shuffled by {seed}"))
 }
 
-/// Reads and packs each source once and says what it comes to. With a number of `rows`, no more of a source is read than it
-/// takes to fill about so many, and no more is packed together. `observe` hears how far reading is.
+/// Reads and packs each source once, and returns its statistics. With a number of `rows`, no more of a source is read than it takes to
+/// fill about so many, and no more is packed together. `observe` gets the counts so far.
 ///
 /// # Errors
 /// As [`open`], and when a document cannot be read.
@@ -153,7 +153,7 @@ pub fn statistics(
     sources.map(of_source).collect()
 }
 
-/// How each source is packed. Together they hold as much as one would.
+/// The layout of each source. Together they hold as much as one would.
 fn layouts(config: &DataConfig, width: usize, seed: u64) -> Result<Vec<Layout>> {
     check(config, width)?;
     let total: f64 = config.sources.iter().map(|source| source.weight).sum();
@@ -213,7 +213,7 @@ fn identity(
     Ok(own.into_iter().chain(encoder.identity()).map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// What a value is called in recipes.
+/// The word of a value in recipes.
 fn name(value: impl serde::Serialize) -> String {
     serde_json::json!(value).as_str().unwrap_or_default().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Documents as rows.
+//! Packing of documents into rows.
 
 mod best_fit;
 mod in_order;
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Pieces of documents, as ranges of the tokens of a window, that fill a row.
 pub(crate) type Row = Vec<Range<usize>>;
 
-/// What is packed.
+/// The documents that are packed together.
 pub(crate) struct Documents<'a> {
     /// Ranges that follow one another.
     pub(crate) ranges: &'a [Range<usize>],
@@ -25,11 +25,11 @@ pub(crate) struct Documents<'a> {
     pub(crate) most_carried: usize,
 }
 
-/// How documents were packed.
+/// The result of packing.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Packed {
     pub(crate) rows: Vec<Row>,
-    /// What is left over, in order; where the last document goes on, its open piece is the last.
+    /// The pieces that are left over, in order; where the last document goes on, its open piece is the last.
     pub(crate) carried: Vec<Range<usize>>,
 }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What keys the order of rows apart from that of files.
+/// The constant that sets the order of rows apart from that of files.
 const ROWS: u64 = 2;
 
 /// The documents of a source, packed.
@@ -23,9 +23,9 @@ pub(crate) struct Packed {
     encoder: Arc<Encoder>,
     layout: Layout,
     identity: BTreeMap<String, String>,
-    /// Where the window begins whose rows are given now.
+    /// The beginning of the window whose rows are given now.
     start: State,
-    /// Where the next begins.
+    /// The beginning of the next.
     next: State,
     /// The tokens that the next begins with.
     carried: Vec<Carried>,
@@ -34,14 +34,14 @@ pub(crate) struct Packed {
     given: usize,
 }
 
-/// Where a source is: where a window begins, and how many of its rows were given.
+/// The position of a source: the beginning of a window, and the number of its rows that were given.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
     cursor: Cursor,
     /// Windows before this one.
     window: u64,
-    /// What it begins with.
+    /// The pieces that it begins with.
     carried: Vec<Vec<Span>>,
     given: usize,
 }
@@ -136,7 +136,8 @@ impl Packed {
     }
 }
 
-/// What is left over and about as many tokens as `buffer` says, and whether an epoch ends with them.
+/// Reads the next window: the pieces that are left over and about as many tokens as `buffer` says; and whether an epoch ends with
+/// them.
 pub(crate) fn read_window(
     reader: &mut Reader,
     encoder: &Encoder,
@@ -175,7 +176,7 @@ impl Dataset for Packed {
                     before.get_or_insert_with(|| State { given: first, ..self.start.clone() });
                 }
                 if let Err(error) = self.advance() {
-                    // What was given in this call is given again in the next.
+                    // The rows that were given in this call are given again in the next.
                     before.map_or(Ok(()), |before| self.go_to(before))?;
                     return Err(error);
                 }

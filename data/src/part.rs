@@ -8,7 +8,7 @@ use halite_support::{Diagnostic, Result, codes};
 use std::io::Read;
 use std::ops::Range;
 
-/// How far a cut in running text is moved to stand between words.
+/// The farthest that a cut in running text is moved, in bytes, to stand between words.
 const NEAR: u64 = 4096;
 
 /// A share of each file, from and to; between 0 and 1.

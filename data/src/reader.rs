@@ -8,16 +8,16 @@ use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What keys the order of files apart from that of rows.
+/// The constant that sets the order of files apart from that of rows.
 const SHARDS: u64 = 1;
 
-/// Where reading is.
+/// The position of reading.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cursor {
-    /// How often all files were read.
+    /// The number of times that all files were read.
     pub(crate) epoch: u64,
-    /// How many files of this epoch were read.
+    /// The number of files of this epoch that were read.
     pub(crate) turn: usize,
     /// The place in the next file; `None` at its begin.
     pub(crate) place: Option<Place>,
@@ -41,7 +41,7 @@ pub(crate) struct Reader {
     /// The bytes of each file when reading began, where the system says so.
     sizes: Vec<Option<u64>>,
     on_error: OnError,
-    /// What the order of files is drawn from; `None` for their own order.
+    /// The seed that the order of files is drawn from; `None` for their own order.
     seed: Option<u64>,
     cursor: Cursor,
     order: Vec<usize>,
@@ -58,7 +58,7 @@ impl Reader {
         reader
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub(crate) fn files(&self) -> usize {
         self.shards.len()
     }
@@ -72,12 +72,12 @@ impl Reader {
         }
     }
 
-    /// Where it is.
+    /// Its position.
     pub(crate) fn cursor(&self) -> &Cursor {
         &self.cursor
     }
 
-    /// Goes on from there, and forgets what was left out.
+    /// Goes on from a position, and forgets the documents that were left out.
     pub(crate) fn seek(&mut self, cursor: &Cursor) -> Result<()> {
         if cursor.turn > self.shards.len() {
             let message = format!("the position is at file {} of {}", cursor.turn, self.shards.len());
@@ -88,7 +88,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Does something with itself, or where that fails nothing.
+    /// Calls `act` on itself, and where that fails stays as it was before.
     pub(crate) fn attempt<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let (cursor, skipped) = (self.cursor.clone(), self.skipped.clone());
         let result = act(self);
@@ -104,8 +104,8 @@ impl Reader {
         (self.cursor, self.blocks) = (cursor, None);
     }
 
-    /// The next blocks of this epoch with the numbers of their files, of at least so many bytes or tokens if there are; none at its end, after which the
-    /// next epoch begins.
+    /// The next blocks of this epoch with the numbers of their files, of at least so many bytes or tokens if there are; none at its
+    /// end, after which the next epoch begins.
     pub(crate) fn batch(&mut self, size: usize) -> Result<Vec<(usize, Block)>> {
         let (mut batch, mut held) = (Vec::new(), 0);
         while held < size {
@@ -146,7 +146,7 @@ impl Reader {
         Ok(found)
     }
 
-    /// What was left out.
+    /// The documents that were left out, by reason.
     pub(crate) fn skipped(&self) -> Vec<Skipped> {
         let skipped = |(reason, (count, example)): (&Reason, &(u64, String))| Skipped {
             reason: reason.words().to_owned(),
@@ -156,8 +156,8 @@ impl Reader {
         self.skipped.iter().map(skipped).collect()
     }
 
-    /// The next block of a file, which is told where the file is another than when reading began: at its begin and its end, and where
-    /// something is wrong with it.
+    /// The next block of a file, or the error that the file is another than when reading began, which is checked at its begin and its
+    /// end, and where something is wrong with it.
     fn next_of(&mut self, shard: usize) -> Result<Found> {
         if self.blocks.is_none() {
             self.unchanged(shard)?;
@@ -169,7 +169,7 @@ impl Reader {
         found
     }
 
-    /// Sees that a file has as many bytes as when reading began.
+    /// Checks that a file has as many bytes as when reading began.
     fn unchanged(&self, shard: usize) -> Result<()> {
         let (before, path) = (self.sizes[shard], self.shards[shard].path().display());
         let found = match (size(&*self.shards[shard]), before) {

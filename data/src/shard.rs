@@ -1,4 +1,4 @@
-//! Files of documents, read block by block from any place: what all formats share.
+//! Files of documents, read block by block from any place: the parts that all formats share.
 
 mod block;
 mod coding;
@@ -23,7 +23,7 @@ pub(crate) trait Shard: Send + Sync {
     /// The file.
     fn path(&self) -> &Path;
 
-    /// Where in the file something is, for people: `FILE:LINE`, or the file and an offset.
+    /// The place of something in the file, for people: `FILE:LINE`, or the file and an offset.
     fn locate(&self, at: u64) -> String;
 
     /// Its blocks, from the first one on.
@@ -34,14 +34,14 @@ pub(crate) trait Shard: Send + Sync {
 pub(crate) trait Blocks: Send {
     fn next(&mut self) -> Result<Found>;
 
-    /// Where the next one begins.
+    /// The place where the next one begins.
     fn place(&self) -> Place;
 
     /// Goes on from a place where a block begins.
     fn seek(&mut self, place: Place) -> Result<()>;
 }
 
-/// What reading comes upon.
+/// The result of reading on.
 pub(crate) enum Found {
     Block(Block),
     /// Something that is no document; reading can go on after it.

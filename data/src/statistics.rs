@@ -1,4 +1,4 @@
-//! What an epoch of data comes to.
+//! Statistics of an epoch of data.
 
 use crate::counted::Counted;
 use crate::encoder::Encoder;
@@ -8,10 +8,10 @@ use crate::packed::read_window;
 use crate::reader::Reader;
 use halite_support::Result;
 
-/// What one epoch of a source is, or its beginning.
+/// The statistics of one epoch of a source, or of its beginning.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Statistics {
-    /// What was read.
+    /// The counts of the documents and tokens that were read.
     pub counted: Counted,
     /// Whether that is all there is.
     pub is_whole: bool,

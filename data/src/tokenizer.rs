@@ -10,7 +10,7 @@ mod stated;
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
 
-/// What turns text into token ids, and these into text.
+/// A tokenizer, which turns text into token ids, and these into text.
 pub trait Tokenizer: Send + Sync {
     /// The ids of a text, without tokens that mark its begin or end.
     ///
@@ -24,7 +24,7 @@ pub trait Tokenizer: Send + Sync {
     /// When there are ids that are none of it.
     fn decode(&self, ids: &[i32]) -> Result<String>;
 
-    /// How many ids there are.
+    /// The number of ids.
     fn vocabulary(&self) -> u64;
 
     /// The id of a token that is known by its text.
@@ -45,7 +45,7 @@ pub trait Tokenizer: Send + Sync {
     /// When there is a configuration that cannot be read, or it states something else than a token.
     fn stated_end(&self) -> Result<Option<String>>;
 
-    /// What tells it from others.
+    /// A text that tells it from other tokenizers.
     fn identity(&self) -> String;
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Window {
     documents: Vec<Range<usize>>,
 }
 
-/// Where the tokens of a window are from: those from `start` on follow `from` of the block at `place`.
+/// The origin of tokens of a window: those from `start` on follow `from` of the block at `place`.
 struct Origin {
     start: usize,
     shard: usize,

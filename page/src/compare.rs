@@ -1,4 +1,4 @@
-//! Runs beside one another.
+//! Comparisons of runs.
 
 use crate::html::{escaped, table};
 use crate::measured::of_model;
@@ -13,17 +13,17 @@ use plotters::style::RGBColor;
 /// A run that is compared.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it was trained from.
+    /// The recipe that it was trained from.
     pub recipe: Recipe,
-    /// What tells the text of its model from others, where that is a file's.
+    /// The beginning of the SHA-256 of the text of its model, where that is a file's.
     pub model: Option<String>,
-    /// What it measured.
+    /// Its measurements.
     pub history: History,
 }
 
-/// Runs, and how their recipes differ.
+/// Runs, and the differences of their recipes.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     runs: Vec<Compared>,
@@ -31,7 +31,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Of these runs, in this order.
+    /// Compares these runs, in this order.
     ///
     /// # Errors
     /// None that recipes which were read give.
@@ -54,7 +54,7 @@ impl Comparison {
         &self.differences
     }
 
-    /// What each run came to: the rows of a table, the first its head.
+    /// The results of each run: the rows of a table, the first its head.
     pub fn losses(&self) -> Vec<Vec<String>> {
         let head = ["run", "updates", "seen", "training loss", "held-out loss"].map(str::to_owned).to_vec();
         let row = |run: &Compared| {
@@ -90,7 +90,7 @@ impl Comparison {
         panel(self.curves("loss"), &[], false)
     }
 
-    /// All curves and what differs, as a page of HTML that needs no other file.
+    /// All curves and the differences, as a page of HTML that needs no other file.
     ///
     /// # Errors
     /// A bug diagnostic when drawing fails.
@@ -127,7 +127,7 @@ impl Comparison {
         self.colored().map(|(run, color)| (run.name.clone(), color)).collect()
     }
 
-    /// The smooth curves of something that updates measured.
+    /// The smooth curves of a metric of updates, one for each run.
     fn curves(&self, name: &str) -> Vec<Curve> {
         self.colored().map(|(run, color)| smooth(metric(&run.history, name), color)).collect()
     }

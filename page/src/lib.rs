@@ -1,7 +1,7 @@
-//! What people see of runs: a page of one, its curves, several beside one another, studies of recipes, and the memory of a core.
+//! Reports of runs for people: a page of one, its curves, several beside one another, studies of recipes, and the memory of a core.
 //!
-//! What goes in is data: what a run measured and took, its recipe, estimates. What comes out are texts, HTML and SVG: equal data give equal
-//! bytes. Nothing here reads or writes files, prints, or opens devices.
+//! The input is data: the measurements and times of a run, its recipe, estimates. The output is text, HTML and SVG: equal data give
+//! equal bytes. Nothing here reads or writes files, prints, or opens devices.
 
 mod compare;
 mod html;

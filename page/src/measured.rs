@@ -1,9 +1,9 @@
-//! What a run measures, for people.
+//! Measurements of a run, for people.
 
 use halite_ir::{LOSS_SCALE, METRICS};
 use halite_train::StepRecord;
 
-/// What stands before the name of a group of the optimizer in that of the norm of its gradient.
+/// The prefix before the name of a group of the optimizer in that of the norm of its gradient.
 pub(crate) const GROUP_NORM: &str = "grad_norm.";
 
 /// The metrics that the model reports itself, beside its loss.

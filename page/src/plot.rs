@@ -1,4 +1,4 @@
-//! Plots as SVG, and what they have in common.
+//! Plots as SVG, and their common parts.
 
 mod loss;
 mod memory;
@@ -26,11 +26,12 @@ pub(crate) const INK: RGBColor = RGBColor(51, 60, 74);
 /// Grid lines.
 pub(crate) const FAINT: RGBColor = RGBColor(226, 230, 236);
 
-/// Of each data set that is held out, in turn; distinct for people who do not see red and green alike (after Okabe and Ito).
+/// The colours of the data sets that are held out, in turn; distinct for people who do not see red and green alike (after Okabe and
+/// Ito).
 pub(crate) const HELD_OUT: [RGBColor; 4] =
     [RGBColor(222, 108, 39), RGBColor(0, 158, 115), RGBColor(204, 121, 167), RGBColor(140, 86, 75)];
 
-/// What drawing gives.
+/// The result of drawing.
 pub(crate) type Drawn = Result<(), Box<dyn std::error::Error>>;
 /// A point of a curve.
 pub(crate) type Point = (f64, f64);
@@ -47,7 +48,7 @@ pub(crate) fn styled<'m, 'a, 'b, X: Ranged, Y: Ranged, DB: DrawingBackend>(
         .light_line_style(TRANSPARENT)
 }
 
-/// Where an axis has labels, and what they say: no two say the same.
+/// The places of the labels of an axis, and their texts: no two are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Ticks {
     pub(crate) at: Vec<f64>,
@@ -65,7 +66,7 @@ impl Ticks {
         Self::apart(range, step(range, most).max(1.0))
     }
 
-    /// Of a logarithmic axis: powers of ten, or also two and five times these, or what is round, whatever gives three first.
+    /// Ticks of a logarithmic axis: powers of ten, or also two and five times these, or round numbers, whatever gives three first.
     pub(crate) fn logarithmic(range: &Range<f64>) -> Self {
         let decades = range.start.log10().floor() as i32..=range.end.log10().ceil() as i32;
         let times = |digits: &[f64]| -> Vec<f64> {
@@ -83,7 +84,7 @@ impl Ticks {
         let (first, last) = ((range.start / step).ceil() as i64, (range.end / step).floor() as i64);
         let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
         let at: Vec<f64> = (first..=last).map(|index| index as f64 * step).collect();
-        // Adding 0 takes the sign from what is 0.
+        // Adding 0 takes the sign from a negative zero.
         let label = |value: &f64| match decimals {
             0 if *value >= 1000.0 => grouped(*value as u64),
             _ => format!("{:.decimals$}", value + 0.0),
@@ -92,7 +93,7 @@ impl Ticks {
         Self { at, labels }
     }
 
-    /// What stands at a tick.
+    /// The label at a tick.
     pub(crate) fn label(&self, value: f64) -> String {
         let far = |tick: &f64| (tick - value).abs();
         let nearest = self.at.iter().enumerate().min_by(|a, b| far(a.1).total_cmp(&far(b.1)));
@@ -177,7 +178,7 @@ pub(crate) fn is_smoothed(points: &[Point]) -> bool {
     reach(points) > 0
 }
 
-/// How many points on either side of one are in its window.
+/// The number of points on either side of one that are in its window.
 fn reach(points: &[Point]) -> usize {
     points.len() / 80
 }

@@ -1,4 +1,4 @@
-//! What a study of recipes measured, and a few numbers for each of them.
+//! The measurements of a study of recipes, and a few numbers for each of them.
 
 mod report;
 mod summary;

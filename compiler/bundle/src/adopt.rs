@@ -51,7 +51,7 @@ pub fn adopt(manifest: &Manifest, tensors: Tensors) -> Result<Tensors> {
     Ok(adopted)
 }
 
-/// What the model calls a tensor, if it has it; else the name as it is.
+/// The name that the model has for a tensor, if it has the tensor; else the name as it is.
 fn name_of_today(names: &CheckpointNames, given: &str, is_weight: impl Fn(&str) -> bool) -> String {
     let renamed = names.renamed.iter().find_map(|(old, new)| Some(format!("{}{new}", given.strip_suffix(old)?)));
     let name = renamed.unwrap_or_else(|| given.to_owned());
@@ -60,7 +60,7 @@ fn name_of_today(names: &CheckpointNames, given: &str, is_weight: impl Fn(&str) 
     if !is_weight(&name) && is_of_inner(&based) { based } else { name }
 }
 
-/// Whether what is no weight of the model is known to be none.
+/// Whether a tensor that is no weight of the model is known to be left out: a buffer, or of another task.
 fn is_left_out(names: &CheckpointNames, name: &str) -> bool {
     names.buffers.iter().any(|buffer| name.ends_with(buffer))
         || names.others.iter().any(|other| name.starts_with(other))

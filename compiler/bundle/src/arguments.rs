@@ -1,10 +1,10 @@
-//! What the parameters of a module hold.
+//! The kinds of memory that the parameters of a module hold.
 
 use crate::estimate::MemoryKind;
 use crate::{Buffer, BufferRole, ModuleEntry};
 use std::collections::BTreeMap;
 
-/// What the parameters of a module hold, by the roles of the buffers that they read.
+/// The kind of memory that each parameter of a module holds, by the role of the buffer that it reads.
 pub fn arguments(entry: &ModuleEntry, buffers: &[Buffer]) -> Vec<MemoryKind> {
     let roles: BTreeMap<&str, &BufferRole> =
         buffers.iter().map(|buffer| (buffer.name.as_str(), &buffer.role)).collect();

@@ -1,4 +1,4 @@
-//! Buffers: what lives between steps or is fed to one.
+//! Buffers: state that lives between steps, and data that is fed to one.
 
 mod json;
 
@@ -18,17 +18,17 @@ pub struct Buffer {
     pub dtype: DType,
     /// Sizes of the whole.
     pub shape: Vec<usize>,
-    /// What it holds.
+    /// Its role in a training run.
     pub role: BufferRole,
-    /// How it stores several tensors of the model, on a weight and on all that belongs to it; `None` for one as the model
-    /// has it.
+    /// The packing by which it stores several tensors of the model, on a weight and on all that belongs to it; `None` for one as the
+    /// model has it.
     pub packing: Option<Packing>,
-    /// How it lies on the ranks of the mesh; `None` where each rank has the whole. One of the batch has the same sharding for any
+    /// Its sharding over the ranks of the mesh; `None` where each rank has the whole. One of the batch has the same sharding for any
     /// number of micro-batches: each of these is shared out by itself.
     pub sharding: Option<Sharding>,
 }
 
-/// What a buffer of a training run holds.
+/// The role of a buffer in a training run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum BufferRole {
     /// Data of one step, with what is declared of it; the host may feed nothing else.
@@ -70,7 +70,7 @@ impl Buffer {
         }
     }
 
-    /// What is declared of data that the host feeds.
+    /// The declared content of data that the host feeds.
     pub fn content(&self) -> Option<Content> {
         if let BufferRole::Batch(content) = self.role { content } else { None }
     }
@@ -80,7 +80,7 @@ impl Buffer {
         if let BufferRole::State(spec) = &self.role { spec.of.as_deref() } else { None }
     }
 
-    /// How it starts; `None` for what the host feeds.
+    /// Its initial value; `None` for what the host feeds.
     pub fn init(&self) -> Option<Init> {
         match &self.role {
             BufferRole::Batch(_) => None,

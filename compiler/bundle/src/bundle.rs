@@ -1,4 +1,4 @@
-//! Bundles: what `compile` makes and everything else takes.
+//! Bundles: the output of `compile` and the input of everything else.
 //!
 //! A bundle is a folder with a `manifest.json` and the files it names. In memory it is a [`Bundle`]; [`Bundle::write`]
 //! puts the whole folder in place or nothing, [`Bundle::read`] accepts only what is exactly as the manifest says.
@@ -27,7 +27,7 @@ use std::path::Path;
 /// The name of the manifest's file.
 pub const MANIFEST: &str = "manifest.json";
 
-/// What the names of dumps begin with that are of all modules, before each role takes its part.
+/// The prefix of the names of dumps that are of all modules, before each role takes its part.
 pub const MODEL_DUMPS: &str = "model";
 
 /// The folder of the decompositions of kernels.
@@ -41,7 +41,7 @@ pub const NEFFS: &str = "neff";
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Bundle {
-    /// What is in it and how to run it.
+    /// The description of its contents, and of how to run them.
     pub manifest: Manifest,
     /// The other files by name, those of the modules and extra ones.
     pub files: IndexMap<String, Vec<u8>>,

@@ -4,13 +4,13 @@ use crate::tensors::Tensors;
 use halite_tensor::{DType, HostTensor, Shape};
 use serde::{Deserialize, Serialize};
 
-/// How many elements a step may have: as many as 16 sequences of 2^20 tokens. A manifest is another's.
+/// The most elements that a step may have: as many as 16 sequences of 2^20 tokens. A manifest is another's.
 const MOST_ELEMENTS: usize = 1 << 24;
 
-/// How many all steps may have.
+/// The most elements that all steps may have together.
 const MOST_IN_ALL: usize = 1 << 26;
 
-/// What a model computes from inputs, step by step, each from results of earlier ones, by their places; the last is what is meant.
+/// A computation from inputs, step by step, each from results of earlier ones, by their places; the last result is that of the whole.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Computed {
@@ -40,20 +40,20 @@ pub enum Step {
     },
     /// The elements of a result in other places: element `i` is that at `offset + sum(i * strides)` of its elements in row-major order.
     View {
-        /// Which result.
+        /// The place of the result that it reads.
         of: usize,
         /// The sizes of this.
         shape: Vec<usize>,
-        /// Where element 0 is.
+        /// The position of element 0.
         offset: i64,
-        /// How far apart neighbours along each dimension are.
+        /// The distance between neighbours along each dimension.
         strides: Vec<i64>,
     },
     /// Results one after another.
     Concatenate {
-        /// Which.
+        /// The places of the results.
         of: Vec<usize>,
-        /// Along which dimension.
+        /// The dimension along which they are joined.
         dim: usize,
     },
     /// An operation on elements that stand at the same place, its result wrapped to a type.
@@ -94,7 +94,7 @@ pub enum MapOp {
 }
 
 impl MapOp {
-    /// Of its operands at one place; `None` where there are not as many as it takes.
+    /// The result for its operands at one place; `None` where there are not as many as it takes.
     fn of(self, operands: &[i128]) -> Option<i128> {
         Some(match (self, operands) {
             (Self::Convert, &[x]) => x,
@@ -133,8 +133,8 @@ impl Computed {
         self.steps.iter().filter_map(|step| if let Step::Input { name, .. } = step { Some(&**name) } else { None })
     }
 
-    /// What is computed from these inputs, for each batch among those that stand one after another; `None` where an input is missing or
-    /// of another shape, and where the steps are none.
+    /// The results of the computation from these inputs, one for each batch among those that stand one after another; `None` where an
+    /// input is missing or of another shape, and where the steps are none.
     pub fn of(&self, tensors: &Tensors) -> Option<Vec<HostTensor>> {
         let batches = |step: &Step| {
             let Step::Input { name, shape } = step else { return None };
@@ -163,7 +163,7 @@ impl Computed {
     }
 }
 
-/// How many of a shape stand one after another in a larger one along the first dimension.
+/// The number of times that a shape stands in a larger one, one after another along the first dimension.
 fn repeats(whole: &Shape, shape: &[usize]) -> Option<usize> {
     match (&whole[..], shape) {
         (whole, shape) if whole == shape => Some(1),
@@ -180,7 +180,7 @@ fn elements(shape: &[usize]) -> Option<usize> {
 }
 
 impl Step {
-    /// `None` where it is none: operands that are not there, or do not fit together.
+    /// The result of the step; `None` where it is no step: operands that are not there, or do not fit together.
     fn result(&self, earlier: &[HostTensor], tensors: &Tensors, batch: usize) -> Option<HostTensor> {
         let whole = |shape: &[usize], values: Vec<i128>| HostTensor::try_from_ints(DType::S64, shape, values).ok();
         match self {

@@ -1,4 +1,4 @@
-//! What a model declares of the data that the host feeds.
+//! The content that a model declares for the data that the host feeds.
 
 use crate::Buffer;
 use crate::tensors::Tensors;
@@ -10,7 +10,7 @@ pub fn declared(buffer: &Buffer) -> Option<HostTensor> {
     Some(buffer.content()?.tensor(&Shape::from(buffer.shape.as_slice())))
 }
 
-/// Checks tensors, by name, against what is declared of the buffers that they are for. Types are not looked at.
+/// Checks tensors, by name, against the declared content of the buffers that they are for. Types are not looked at.
 ///
 /// # Errors
 /// For each tensor that holds something else, with the first wrong element.

@@ -1,4 +1,4 @@
-//! Between the tensors of a model and the buffers that store them.
+//! Conversion between the tensors of a model and the buffers that store them.
 //!
 //! Compiling may store several weights of the model as one, and all state of these likewise; the manifest says how
 //! ([`Buffer::packing`](crate::Buffer)). Tensors come in two forms, then: as the model names them, which is what states and
@@ -18,10 +18,10 @@ use indexmap::IndexSet;
 pub use types::converted;
 pub use types::{to_dtype, to_own_types};
 
-/// What is made of tensors.
+/// A conversion of tensors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conversion {
-    /// What they are to be called and how they are to lie.
+    /// The names and the layout that they are to have.
     pub to: Form,
     /// The type that weights are rounded to, to nearest, ties to even; `None` keeps their types.
     pub dtype: Option<DType>,
@@ -30,8 +30,8 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// The tensors in the form that is wanted, from either form or from a checkpoint of Hugging Face's Transformers. What a bundle stores
-    /// has the types of the bundle, where that loses nothing.
+    /// Brings tensors to the form that is wanted, from either form or from a checkpoint of Hugging Face's Transformers. Tensors in the
+    /// form of the bundle get its types, where that loses nothing.
     ///
     /// # Errors
     /// As [`adopt`], [`to_model`], [`to_own_types`] and [`to_stored`].
@@ -88,8 +88,8 @@ pub fn to_model(manifest: &Manifest, mut given: Tensors) -> Result<Tensors, Diag
     Ok(tensors)
 }
 
-/// What a bundle stores for the tensors of a model, or for itself: weights alone, or with other state. Element types stay as they
-/// are.
+/// The tensors that a bundle stores for those of a model, or for themselves: weights alone, or with other state. Element types stay as
+/// they are.
 ///
 /// # Errors
 /// Every tensor that is missing, not of the model or of the wrong shape, and where some have one form and some the other; tensors
@@ -107,8 +107,7 @@ pub fn to_stored(manifest: &Manifest, mut given: Tensors) -> Result<Tensors, Dia
     Ok(stored)
 }
 
-/// Leaves out of the tensors of a model the moments, masters and counters of its training. What is no tensor of the model
-/// stays.
+/// Leaves out of the tensors of a model the moments, masters and counters of its training. Tensors that are not of the model stay.
 pub fn retain_weights(manifest: &Manifest, tensors: &mut Tensors) {
     let wanted = wanted(manifest, Form::Model);
     tensors.retain(|name, _| wanted.get(name).is_none_or(|(buffer, _)| buffer.is_weight()));
@@ -161,7 +160,7 @@ pub fn pack_given(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, 
     if mistakes.is_empty() { Ok(tensors) } else { Err(shorten(mistakes)) }
 }
 
-/// Unpacks what the bundle stores for several tensors of the model, whatever else there is: the inverse of [`pack_given`].
+/// Unpacks the tensors that the bundle stores for several of the model, whatever else there is: the inverse of [`pack_given`].
 ///
 /// # Errors
 /// When the copies of a tensor differ, or what is stored has another shape than the bundle's.
@@ -216,7 +215,7 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
 }
 
-/// What is there all or not at all.
+/// The tensors of which all or none must be there, in words.
 fn all_of(role: &BufferRole) -> String {
     match role {
         BufferRole::Weight(_) => "all weights".to_owned(),

@@ -1,8 +1,8 @@
-//! What a module is expected to need on one core.
+//! Estimates of the resources that a module needs on one core.
 
 use serde::{Deserialize, Serialize};
 
-/// What a module is expected to need on one core, from its HLO alone.
+/// The estimated resources that a module needs on one core, from its HLO alone.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimate {
@@ -13,7 +13,7 @@ pub struct Estimate {
     /// Opcodes that the estimate does not know: each is counted as a kernel that stores its result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// How that compares with a target; `None` without one.
+    /// The comparison with a target; `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
 }
@@ -33,7 +33,7 @@ pub struct MemoryEstimate {
     /// State of the bundle that stays on the core while the module runs, which does not take it; exact.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resident: u64,
-    /// What is live when intermediate values take the most. Results that take no parameter's memory count throughout.
+    /// The live memory by kind when intermediate values take the most. Results that take no parameter's memory count throughout.
     pub peak: MemoryByKind,
 }
 
@@ -51,7 +51,7 @@ fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
 }
 
-/// What memory holds.
+/// The kinds of contents of memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryKind {
@@ -61,13 +61,13 @@ pub enum MemoryKind {
     Optimizer,
     /// Data of one step.
     Batch,
-    /// Parameters of which nothing is said.
+    /// Parameters that no buffer describes.
     Arguments,
     /// Results that take no parameter's memory.
     Results,
-    /// What the backward makes and the optimizer reads, and the sums of it over micro-batches.
+    /// Values that the backward makes and the optimizer reads, and the sums of them over micro-batches.
     Gradients,
-    /// What is made before the backward begins and read when it has.
+    /// Values that are made before the backward begins and read when it has.
     Activations,
     /// All other intermediate values.
     Workspace,
@@ -193,13 +193,13 @@ impl InstructionEstimate {
     }
 }
 
-/// How a module compares with what a target has.
+/// A comparison of a module with the limits of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
     /// Whether it fits in the memory of a logical core.
     pub memory: FitVerdict,
-    /// Device memory of a logical core, less what a loaded model takes beside its buffers, in bytes.
+    /// Device memory of a logical core, less the part that a loaded model takes beside its buffers, in bytes.
     pub memory_limit: u64,
     /// Whether the compiler takes that many instructions.
     pub instructions: FitVerdict,

@@ -7,9 +7,9 @@ use halite_support::{Code, Diagnostic, Diagnostics, codes};
 use halite_tensor::HostTensor;
 use indexmap::IndexSet;
 
-/// What a tensor is expected to be; ports and buffers of a manifest are expectations.
+/// The expected name and type of a tensor; ports and buffers of a manifest are expectations.
 pub trait Expected {
-    /// What tensors that are given are found by.
+    /// The name by which it is found among the tensors that are given.
     fn name(&self) -> &str;
     /// Its type in words, e.g. `f32[2,3]`.
     fn describe(&self) -> String;
@@ -37,7 +37,10 @@ macro_rules! expected {
 
 expected!(Port, &Buffer);
 
-/// Compares tensors with what is expected, by name; `who` is what needs them.
+/// Compares tensors with those that are expected, by name; `who` names the reader of them in messages.
+///
+/// # Errors
+/// Every tensor that is missing, of another type, or not expected, of which the first ten are shown.
 pub fn check_tensors(tensors: &Tensors, expected: &[impl Expected], who: &str) -> std::result::Result<(), Diagnostics> {
     let code: Code = codes::TENSORS;
     let names: IndexSet<&str> = expected.iter().map(Expected::name).collect();
@@ -65,7 +68,7 @@ pub fn check_tensors(tensors: &Tensors, expected: &[impl Expected], who: &str) -
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
 }
 
-/// What to do about a tensor that is not wanted, where these are missing.
+/// The help for a tensor that is not wanted, where these are missing and so many mistakes came `before`.
 pub(crate) fn unwanted(name: &str, missing: &[&str], before: usize) -> String {
     match nearest(name, missing.iter().copied().filter(|_| before < SHOWN)) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
@@ -74,10 +77,10 @@ pub(crate) fn unwanted(name: &str, missing: &[&str], before: usize) -> String {
     }
 }
 
-/// How many mistakes are shown.
+/// The number of mistakes that are shown.
 const SHOWN: usize = 10;
 
-/// The first ones, with the number of the others.
+/// The first mistakes, with the number of the others.
 pub(crate) fn shorten(mut mistakes: Diagnostics) -> Diagnostics {
     let others = mistakes.len().saturating_sub(SHOWN);
     mistakes.truncate(SHOWN);

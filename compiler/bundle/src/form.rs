@@ -4,7 +4,7 @@ use crate::{Buffer, Manifest};
 use halite_tensor::Shape;
 use indexmap::IndexMap;
 
-/// What tensors are called and how they lie.
+/// The form of tensors: their names and their layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// As the model has them.

@@ -1,4 +1,4 @@
-//! Whether inputs hold whole numbers that mean something to the model.
+//! Checks that inputs hold whole numbers that mean something to the model.
 
 use crate::tensors::Tensors;
 use crate::{IndexRange, Port};

@@ -22,12 +22,11 @@ use std::num::NonZero;
 use std::ops::Range;
 
 /// The initial state of a bundle, as it is saved: the tensors of the model in every buffer that is neither fed by the host nor
-/// transient, in the order of the manifest. What modules take is made of them by
-/// [`to_stored`](crate::convert::to_stored).
+/// transient, in the order of the manifest. [`to_stored`](crate::convert::to_stored) makes of them the buffers that modules take.
 ///
-/// Normal samples are a function of the seed, the weight's name and the element's position alone, so neither the number
-/// of threads nor the order of the buffers nor what is stored together changes a bit. They are computed in f64 and rounded once; where state starts as a
-/// weight, both are the wider of the two rounded to nearest, so that they never disagree.
+/// Normal samples are a function of the seed, the weight's name and the element's position alone, so neither the number of threads nor
+/// the order of the buffers nor what is stored together changes a bit. They are computed in f64 and rounded once; where state starts
+/// as a weight, both are the wider of the two rounded to nearest, so that they never disagree.
 ///
 /// # Errors
 /// When the manifest contradicts itself, which one that was read or compiled does not, there is no memory for a tensor, or the work is
@@ -36,7 +35,7 @@ pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors,
     initial_state_of(&bundle.manifest, seed)
 }
 
-/// As [`initial_state`], for what a manifest describes.
+/// As [`initial_state`], for a manifest.
 ///
 /// # Errors
 /// As [`initial_state`].
@@ -44,7 +43,7 @@ pub fn initial_state_of(manifest: &Manifest, seed: u64) -> std::result::Result<T
     Ok(Initial::new(manifest, seed)?.tensors().collect::<Result<Tensors>>()?)
 }
 
-/// What transient state holds between updates, which is what a saved state leaves out, as the bundle stores it.
+/// The values of transient state between updates, which a saved state leaves out, as the bundle stores it.
 ///
 /// # Errors
 /// As [`initial_state`].
@@ -56,10 +55,10 @@ pub fn transient_state(manifest: &Manifest) -> std::result::Result<Tensors, Diag
     transient.map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
 }
 
-/// What buffers start with, part by part, as the bundle stores them: what modules take, without the memory for all of it.
+/// The initial values of buffers, part by part, as the bundle stores them: as modules take them, without the memory for all of it.
 ///
-/// An element is a function of the seed, of the tensor of the model that it is of and of its position in that. So parts are those of what
-/// [`to_stored`](crate::convert::to_stored) makes of the [`initial_state`], to the bit.
+/// An element is a function of the seed, of the tensor of the model that it is of and of its position in that. So parts are those of
+/// the buffers that [`to_stored`](crate::convert::to_stored) makes of the [`initial_state`], to the bit.
 ///
 /// ```
 /// # use halite_bundle::{Manifest, init::Initial};
@@ -72,14 +71,14 @@ pub fn transient_state(manifest: &Manifest) -> std::result::Result<Tensors, Diag
 /// ```
 pub struct Initial {
     seed: u64,
-    /// How weights start, for all that starts as they do.
+    /// The initial value of each weight and the type it is rounded to first, for all that starts as it does.
     weights: IndexMap<String, (Init, DType)>,
     /// Those of the manifest, by name.
     buffers: IndexMap<String, Buffer>,
     threads: usize,
 }
 
-/// What the tensors of a buffer start by: the name of the weight that each starts as, or else its own.
+/// The name by which each tensor of a buffer gets its initial values: that of the weight that it starts as, or else its own.
 fn keys(buffer: &Buffer) -> Vec<String> {
     match (buffer.starts_as(), &buffer.packing) {
         (None, _) => buffer.tensor_names(),
@@ -158,13 +157,13 @@ impl Initial {
         }
     }
 
-    /// The type that what a buffer starts with is rounded to before its own.
+    /// The type that the initial values of a buffer are rounded to before its own.
     fn through(&self, buffer: &Buffer) -> DType {
         let weight = buffer.starts_as().and_then(|weight| self.weights.get(weight));
         weight.map_or(buffer.dtype, |(_, widest)| *widest)
     }
 
-    /// How a buffer is filled that the host does not feed.
+    /// The filling of a buffer that the host does not feed.
     fn filling(&self, buffer: &Buffer) -> Result<Filling> {
         let weight = buffer.starts_as().and_then(|weight| self.weights.get(weight));
         let no_state = || Diagnostic::bug(format!("`{}` is no state", buffer.name));
@@ -187,7 +186,7 @@ fn widest(manifest: &Manifest) -> IndexMap<&str, DType> {
     widest.into_iter().map(|(weight, buffer)| (weight, buffer.dtype)).collect()
 }
 
-/// How many threads fill a tensor.
+/// The number of threads that fill a tensor.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }

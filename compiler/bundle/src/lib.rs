@@ -1,13 +1,13 @@
-//! Bundles: what compiling makes and everything else takes.
+//! Bundles: the output of compiling and the input of everything else.
 //!
 //! - [`Bundle`] is a folder with a [`Manifest`] and the files that it names, read without trusting it;
 //! - [`tensors`] and [`shards`] are tensors in files; [`init`] makes the state that training starts from, which has the tensors of
 //!   the model; [`parts`] is state that several processes save together;
 //! - [`convert`] goes between these and the buffers that store them.
 //!
-//! What follows from a recipe for a target (flags, environment, launch) is for [`ManifestRules`] to check; this crate knows
-//! no target. The feature `files`, on by default, writes to disk and reads
-//! checkpoints in several files; without it a bundle is read from a folder or made of values.
+//! [`ManifestRules`] checks the flags, environment and launch that follow from a recipe for a target; this crate knows no target. The
+//! feature `files`, on by default, writes to disk and reads checkpoints in several files; without it a bundle is read from a folder or
+//! made of values.
 
 mod adopt;
 mod arguments;

@@ -1,4 +1,4 @@
-//! The manifest: what is in a bundle and how to run it.
+//! The manifest: the contents of a bundle, and how to run them.
 
 use crate::estimate::{Estimate, Fit};
 use crate::{Buffer, Computed, ModuleRole};
@@ -27,7 +27,7 @@ pub struct Manifest {
     pub buffers: Vec<Buffer>,
     /// The compiled modules.
     pub modules: Vec<ModuleEntry>,
-    /// The calls of modules that make one update, in order. What one leaves in a buffer the next one reads.
+    /// The calls of modules that make one update, in order. Each reads the buffers as the one before left them.
     pub schedule: Vec<ScheduledCall>,
     /// How narrowing rounds in all modules.
     pub rounding: RoundingChoice,
@@ -56,8 +56,8 @@ impl Manifest {
         self.buffers.iter().filter(|buffer| buffer.is_saved())
     }
 
-    /// The module that is furthest from fitting, of equals the first, since the training step comes first: its name, what it needs and how that
-    /// compares; `None` where no estimate was compared.
+    /// The module that is furthest from fitting, of equals the first, since the training step comes first: its name, its estimate and
+    /// how that compares; `None` where no estimate was compared.
     pub fn furthest_from_fitting(&self) -> Option<(&str, &Estimate, Fit)> {
         let compared = self.modules.iter().filter_map(|module| {
             let estimate = module.estimate.as_ref()?;
@@ -74,7 +74,7 @@ impl Manifest {
 pub struct ScheduledCall {
     /// The module, by name.
     pub module: String,
-    /// How often it is called, at least once. A module that reads the batch gets the next micro-batches at each call.
+    /// The number of calls, at least one. A module that reads the batch gets the next micro-batches at each call.
     pub repeat: usize,
 }
 
@@ -126,7 +126,7 @@ pub struct ModelInfo {
 pub struct ModuleEntry {
     /// Its name, unique in the bundle.
     pub name: String,
-    /// What it computes.
+    /// The computation, by name.
     pub role: ModuleRole,
     /// The file with its HLO, relative to the manifest.
     pub file: String,
@@ -136,10 +136,10 @@ pub struct ModuleEntry {
     pub inputs: Vec<Port>,
     /// Entry results in order.
     pub outputs: Vec<Port>,
-    /// What it is expected to need on one core; `None` for a target without limits.
+    /// The resources that it is expected to need on one core; `None` for a target without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
-    /// What the kernels mean that its HLO calls, each once.
+    /// The decompositions of the kernels that its HLO calls, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decompositions: Vec<Decomposition>,
 }
@@ -168,10 +168,10 @@ pub struct Port {
     pub dtype: DType,
     /// Sizes of the whole.
     pub shape: Vec<usize>,
-    /// How it lies on the ranks of the mesh, that of the buffer where it is one; `None` where each rank has the whole.
+    /// Its sharding over the ranks of the mesh, that of the buffer where it is one; `None` where each rank has the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharding: Option<Sharding>,
-    /// What it is.
+    /// The role of the value.
     pub role: PortRole,
     /// For a result: the position of the input whose memory it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,12 +193,12 @@ pub struct IndexRange {
     /// A number that may stand there too: the label that a loss leaves out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub except: Option<i64>,
-    /// Where the model computes the numbers from this input and others: how. The part is one of the result.
+    /// The computation, where the model makes the numbers from this input and others. The part is one of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed: Option<Computed>,
 }
 
-/// What a port is.
+/// The role of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PortRole {

@@ -5,8 +5,8 @@
 
 use crate::{Buffer, BufferRole, Manifest, ModuleEntry, Port};
 
-/// How many micro-batches an input holds of a buffer: 1 for what is no data of the batch, `None` where it is not of the buffer's
-/// type.
+/// The number of micro-batches that an input holds of a buffer: 1 for a buffer that is no data of the batch, `None` where the input is
+/// not of the buffer's type.
 pub fn micro_batches(port: &Port, buffer: &Buffer) -> Option<usize> {
     if port.dtype != buffer.dtype {
         return None;
@@ -20,8 +20,8 @@ pub fn micro_batches(port: &Port, buffer: &Buffer) -> Option<usize> {
 }
 
 impl Manifest {
-    /// How many micro-batches one call of a module takes; 0 where it reads nothing of the batch that is fed, `None` where its
-    /// inputs disagree.
+    /// The number of micro-batches that one call of a module takes; 0 where it reads nothing of the batch that is fed, `None` where
+    /// its inputs disagree.
     pub fn micro_batches_of(&self, module: &ModuleEntry) -> Option<usize> {
         let mut found = 0;
         for port in &module.inputs {
@@ -36,7 +36,7 @@ impl Manifest {
         Some(found)
     }
 
-    /// How many micro-batches one update takes; `None` where its calls disagree.
+    /// The number of micro-batches that one update takes; `None` where its calls disagree.
     pub fn micro_batches(&self) -> Option<usize> {
         let mut found = 0;
         for call in &self.schedule {

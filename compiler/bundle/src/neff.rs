@@ -1,4 +1,4 @@
-//! What the compiler of a target makes of the modules of a bundle, and what that was made of.
+//! NEFFs: the output of a target's compiler for the modules of a bundle, and the record of the inputs that it was made from.
 
 use crate::{Bundle, Manifest, ModuleEntry, NEFFS, contradiction, sha256};
 use halite_recipe::TargetName;
@@ -6,10 +6,10 @@ use halite_support::{Diagnostic, Result, codes, files};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What stands beside a NEFF, as `<module>.json`: of what it was made, and that it is the file.
+/// The record beside a NEFF, as `<module>.json`: the inputs that it was made from, and the checksum of the file.
 ///
 /// A NEFF says nothing of that by itself. Two programs with the same inputs and outputs, such as those of two learning rates, are told
-/// apart by this alone.
+/// apart by the record alone.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NeffRecord {
@@ -43,7 +43,7 @@ impl NeffRecord {
         text + "\n"
     }
 
-    /// How a NEFF and a module differ from what the record is about; `None` where they do not.
+    /// The difference between the record and a NEFF with its module, in words; `None` where there is none.
     fn differs(&self, manifest: &Manifest, entry: &ModuleEntry, neff: &[u8]) -> Option<String> {
         let wanted = Self::new(manifest, entry, &self.compiler, &sha256(neff));
         if self.target != wanted.target {
@@ -62,8 +62,8 @@ impl NeffRecord {
 }
 
 impl Bundle {
-    /// Adds what the compiler of the target has made of the modules: NEFFs and their records in [`NEFFS`] below `folder`, as far as they
-    /// are there. Reading a bundle leaves them out, since they are large and most who read it do not run them.
+    /// Adds the NEFFs that the compiler of the target has made of the modules, and their records, from [`NEFFS`] below `folder`, as
+    /// far as they are there. Reading a bundle leaves them out, since they are large and most who read it do not run them.
     ///
     /// # Errors
     /// When a file cannot be read, or the name of a module cannot be that of a file.
@@ -82,7 +82,7 @@ impl Bundle {
         Ok(())
     }
 
-    /// The NEFF of a module, once it is clear that it is that of this module.
+    /// The NEFF of a module, once its record shows that it is that of this module.
     ///
     /// # Errors
     /// When there is none, or its record says that it is another's or is not there.
@@ -107,7 +107,7 @@ impl Bundle {
     }
 }
 
-/// The name of what a compiler leaves of a module, below the folder of the bundle.
+/// The name of a file that a compiler leaves of a module, below the folder of the bundle.
 fn file(module: &ModuleEntry, ending: &str) -> String {
     format!("{NEFFS}/{}.{ending}", module.name)
 }

@@ -1,12 +1,12 @@
-//! Parameters that store several tensors of the model, and what the model calls these.
+//! Parameters that store several tensors of the model, and the names of these in the model.
 
 use crate::Buffer;
 use crate::tensors::Tensors;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{HostTensor, Packing, Part, Shape};
 
-/// What the model calls the tensors in `name`: as their packing does for a weight, and with the name of the slot before
-/// that for state of the weight `of`.
+/// The model's names for the tensors in `name`: those of the packing for a weight, and with the name of the slot before them for state
+/// of the weight `of`.
 pub fn part_names(packing: &Packing, name: &str, of: Option<&str>) -> Vec<String> {
     let slot = of.and_then(|weight| name.strip_suffix(weight)).unwrap_or_default();
     packing.parts.iter().map(|part| format!("{slot}{}", part.name)).collect()
@@ -18,7 +18,7 @@ pub fn model_elements(packing: &Packing) -> u64 {
 }
 
 impl Buffer {
-    /// What the model calls the tensors that it stores: its own name, or one for each that it packs.
+    /// The model's names for the tensors that it stores: its own name, or one for each that it packs.
     pub fn tensor_names(&self) -> Vec<String> {
         match &self.packing {
             Some(packing) => part_names(packing, &self.name, self.of()),
@@ -46,7 +46,7 @@ impl Buffer {
         Ok(self.tensor_names().into_iter().zip(parts).collect())
     }
 
-    /// What it stores of the tensors of a model, which are taken out; `None` when one of them is not there.
+    /// Packs the tensors of a model that it stores, which are taken out; `None` when one of them is not there.
     ///
     /// # Errors
     /// Every tensor of another shape than the model has, or of another element type than the first of those that are stored as one;

@@ -1,12 +1,12 @@
-//! What a module computes, by name.
+//! The computations of modules, by name.
 
 use halite_support::{Name, Result};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 
-/// What a module computes: an open name, which is also that of the module, of its files and on the command line. Those that
-/// Halite comes with are constants; which others there are, whoever compiles knows.
+/// The computation of a module: an open name, which is also that of the module, of its files and on the command line. Those that
+/// Halite comes with are constants; whoever compiles may define others.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct ModuleRole(Cow<'static, str>);
 

@@ -1,4 +1,4 @@
-//! Shardings in manifests: what one rank of the mesh holds of buffers and ports, and whether these go together.
+//! Shardings in manifests: the parts of buffers and ports that one rank of the mesh holds, and whether these go together.
 
 use crate::{Buffer, Manifest, ModuleEntry, Port, PortRole};
 use halite_tensor::{DimShard, Mesh, Shape, Sharding};

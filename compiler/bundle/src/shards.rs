@@ -1,5 +1,5 @@
-//! Checkpoints in one file or in several, as Hugging Face's Transformers lays them out: `NAME-00001-of-00003.safetensors`
-//! and so on, and `NAME.safetensors.index.json`, which says what is where.
+//! Checkpoints in one file or in several, as Hugging Face's Transformers lays them out: `NAME-00001-of-00003.safetensors` and so on,
+//! and `NAME.safetensors.index.json`, which names the file of each tensor.
 
 mod journal;
 
@@ -15,10 +15,10 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What the names of tensor files end with.
+/// The ending of the names of tensor files.
 const SUFFIX: &str = ".safetensors";
 
-/// What the names of indices end with.
+/// The ending of the names of indices.
 const INDEX: &str = ".safetensors.index.json";
 
 /// The name of a checkpoint in a folder of its own, without ending.
@@ -30,21 +30,22 @@ const PICKLED: [&str; 2] = ["pytorch_model.bin", "pytorch_model.bin.index.json"]
 /// Tensors that lie in one file.
 type Shard<'a> = Vec<(&'a String, &'a HostTensor)>;
 
-/// What is read of the index of a checkpoint.
+/// The part of a checkpoint's index that is read.
 #[derive(Debug, Deserialize)]
 struct Index {
     /// The file of each tensor.
     weight_map: BTreeMap<String, String>,
 }
 
-/// What Transformers wants to see in a file: that tensors lie as PyTorch has them.
+/// The metadata that Transformers wants to see in a file: that tensors lie as PyTorch has them.
 const MARK: (&str, &str) = ("format", "pt");
 
 /// Reads every tensor of a checkpoint, sorted by name: a file, an index with the files beside it, a folder that holds
 /// `model.safetensors` or its index, or a state in [parts] by its index.
 ///
 /// # Errors
-/// When a folder holds neither, or both: one of them may be out of date. When a file cannot be read or is not in its format; every tensor that index and files do not agree on.
+/// When a folder holds neither, or both: one of them may be out of date. When a file cannot be read or is not in its format; every
+/// tensor that index and files do not agree on.
 pub fn read(path: &Path) -> std::result::Result<Tensors, Diagnostics> {
     let path = &located(path)?;
     if !is_index(path) {
@@ -73,7 +74,7 @@ pub fn read(path: &Path) -> std::result::Result<Tensors, Diagnostics> {
 }
 
 /// Writes tensors to one file or, where they have more than `limit` bytes, to several of at most so many and an index
-/// beside them. A tensor is never split. Returns the path of what is to be read: the file, or the index.
+/// beside them. A tensor is never split. Returns the path that is to be read: the file, or the index.
 ///
 /// A checkpoint of that name that is there, in either form, makes way for the new one in one step: whenever the process is
 /// killed, [`read`] finds the old one or the new one whole, and what is left of the other goes with the next write. Files
@@ -158,7 +159,7 @@ fn replace(
     done.and(journal.settle(disk))
 }
 
-/// What the names of the files of a checkpoint begin with; `None` when it is no text.
+/// The beginning of the names of the files of a checkpoint; `None` when it is no text.
 fn name_of(path: &Path) -> Option<&str> {
     let name = path.file_name().map_or(Some(NAME), |name| name.to_str())?;
     Some(name.strip_suffix(SUFFIX).unwrap_or(name))
@@ -231,7 +232,7 @@ fn located(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// What a folder gets that holds no checkpoint.
+/// The diagnostic on a folder that holds no checkpoint.
 fn no_checkpoint(folder: &Path) -> Diagnostic {
     let message = format!("`{}` holds neither `{NAME}{SUFFIX}` nor `{NAME}{INDEX}`", folder.display());
     let error = Diagnostic::error(codes::TENSOR_FILE, message);

@@ -1,4 +1,4 @@
-//! What a saved state holds: the tensors of the model, whatever a bundle stores together.
+//! Saved states: the tensors of the model, whatever a bundle stores together.
 //!
 //! A state is the same for every layout over ranks and with or without merged projections, so that a run can go on with another
 //! program of the same model. Only what runs modules packs.
@@ -15,7 +15,7 @@ struct StateTensor<'m> {
     name: String,
     /// Sizes in the model.
     shape: Shape,
-    /// What stores it.
+    /// The buffer that stores it.
     buffer: &'m Buffer,
 }
 

@@ -1,4 +1,4 @@
-//! Steps whose gradients make one update.
+//! Gradient accumulation: the steps whose gradients make one update.
 
 use crate::schema::{Field, Kind};
 use crate::{table, words};
@@ -46,7 +46,7 @@ words! {
     }
 }
 
-/// What TOML may say for an [`Accumulate`].
+/// The TOML forms of an [`Accumulate`]: a number of steps, or a table.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum AccumulateText {

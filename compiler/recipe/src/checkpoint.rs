@@ -1,4 +1,4 @@
-//! When a run saves its state, and what becomes of older ones.
+//! Checkpoints: when a run saves its state, and which older ones stay.
 
 use crate::schema::Kind;
 use crate::table;

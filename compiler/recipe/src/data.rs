@@ -1,4 +1,4 @@
-//! What is trained on.
+//! Training data: its files, the tokenizer, and how documents become sequences.
 
 use crate::schema::{Field, Form, Key, Keys, Kind, Words};
 use crate::{table, words};
@@ -62,7 +62,7 @@ impl DataTable {
         Self { held_out: vec![source(part(kept, 1.0))], ..Self::of(vec![source(part(0.0, kept))]) }
     }
 
-    /// What the schema knows of it, given the formats that its sources may name.
+    /// Returns the schema kind of `[data]`, given the formats that its sources may name.
     pub(crate) fn kind(formats: Words) -> Kind {
         let Words { words, meanings } = formats;
         let of_source = DataSource::KEYS.iter().map(|key| match key.name {
@@ -96,10 +96,10 @@ table! {
         /// Paths and patterns such as `corpus/*.jsonl.zst`.
         pub files: Vec<String>,
         /// How the files are written. Left out, their names tell.
-        // Which formats there are, whoever reads data knows: `Extension::formats`.
+        // The known formats are those of `Extension::formats`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub format: Option<String> = None,
-        /// Which member of a line of JSON, or column of a table, is the text.
+        /// The member of a JSON line, or column of a table, that holds the text.
         pub column: String = "text".to_owned(),
         /// How a text file is split into documents.
         pub documents: Documents = Documents::default(),
@@ -122,7 +122,7 @@ words! {
 }
 
 words! {
-    /// What becomes of documents that cannot be read.
+    /// The handling of documents that cannot be read.
     #[derive(Default)]
     pub enum OnError {
         /// Training ends.
@@ -134,7 +134,7 @@ words! {
 }
 
 words! {
-    /// What a document is in a file of text.
+    /// The part of a text file that is one document.
     #[derive(Default)]
     pub enum Documents {
         /// The whole file.
@@ -142,7 +142,7 @@ words! {
         File = "file",
         /// A line.
         Line = "line",
-        /// What stands between blank lines.
+        /// The text between blank lines.
         Blank = "blank",
     }
 }
@@ -153,7 +153,7 @@ words! {
 pub struct Part(String);
 
 impl Part {
-    /// From where to where, both from 0 to 1; `None` where the text is no such share.
+    /// Parses the two ends of a share, both from 0 to 1 and the first below the second; `None` where the text is no such share.
     pub fn parse(text: &str) -> Option<(f64, f64)> {
         let (from, to) = text.split_once("..")?;
         let (from, to) = (from.trim().parse::<f64>().ok()?, to.trim().parse::<f64>().ok()?);

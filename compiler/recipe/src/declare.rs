@@ -1,4 +1,4 @@
-//! Tables and words of recipes, each declared once: its Rust type, how serde reads and writes it, and what the schema knows of it.
+//! Tables and words of recipes, each declared once: its Rust type, its serde traits and its schema.
 
 use crate::schema::{Field, Item, Kind};
 use crate::{ConfigValue, TargetName};
@@ -62,7 +62,7 @@ macro_rules! table {
         }
 
         impl $name {
-            /// What the schema knows of the table.
+            /// The schema of the table's keys.
             $vis const KEYS: &'static [$crate::schema::Key] = &[$($crate::schema::Key {
                 name: $crate::schema::plain(stringify!($key)),
                 kind: $crate::table!(@kind $ty $(, $kind)?),
@@ -154,7 +154,7 @@ macro_rules! words {
             /// Their words in recipes.
             pub const WORDS: &'static [&'static str] = &[$($word),*];
 
-            /// What each of them means.
+            /// The meaning of each of them, in the same order.
             pub const MEANINGS: &'static [&'static str] = &[$($crate::doc!($(#[$($word_on)*])*)),*];
 
             /// The word in recipes.

@@ -1,4 +1,4 @@
-//! What recipes may name and this crate does not know.
+//! Extensions of recipes: the names and tables that other crates add.
 
 use crate::schema::{Key, Kind, Named, Words, optional};
 use crate::{DataTable, Optimizer, Recipe, Schedule};
@@ -33,12 +33,12 @@ pub trait Extension {
 pub struct Section {
     /// Its key in the recipe; a shape is named by `schedule.shape` and has its settings in `[schedule]`.
     pub name: &'static str,
-    /// What it is, in one sentence for a reference.
+    /// Its description for a reference, in one sentence.
     pub about: &'static str,
-    /// What it may hold.
+    /// The keys that it may hold.
     pub keys: &'static [Key],
-    /// What is wrong with a recipe as far as this table goes, whatever its target: each diagnostic with the key of its
-    /// entry. The keys were held to the schema before where the recipe comes from a text.
+    /// Checks a recipe as far as this table goes, whatever its target; each diagnostic has the key of its entry. The keys were checked
+    /// against the schema before where the recipe comes from a text.
     pub check: fn(&Recipe) -> Diagnostics,
 }
 

@@ -4,8 +4,8 @@
 //! - [`load`] reads its text: TOML in, a checked recipe out, every error a diagnostic at its place;
 //! - [`check`] holds a recipe to the rules on what goes together, wherever it comes from.
 //!
-//! What a target adds (its name, a table of its own with the rules of that table), which update rules there are, which
-//! shapes of schedules and which formats of data, is an [`Extension`]; this crate knows no target by name.
+//! An [`Extension`] supplies what a target adds (its name, a table of its own with the rules of that table), the update rules, the
+//! shapes of schedules and the formats of data; this crate knows no target by name.
 
 mod accumulate;
 mod checkpoint;

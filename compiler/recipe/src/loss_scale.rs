@@ -5,8 +5,8 @@ use crate::table;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What the objective is multiplied by before it is differentiated; gradients and objective are divided by it again, in `f32`
-/// at least, before anything else is made of them. It is a power of two, so that this changes no digit.
+/// The factor that the objective is multiplied by before it is differentiated; gradients and objective are divided by it again, in
+/// `f32` at least, before any other use. It is a power of two, so the scaling changes no digit.
 ///
 /// The objective is the sum over a micro-batch. In TOML `loss_scale = 1024`, always this, where 1 is no scaling; or
 /// `loss_scale = { initial = 4096, interval = 2000, min = 1 }`, as [`DynamicLossScale`] says.
@@ -41,10 +41,10 @@ table! {
     }
 }
 
-/// A scale.
+/// The schema kind of a scale: from 1 to [`LossScale::MAX`].
 const SCALE: Kind = Kind::Whole(1, LossScale::MAX as i64);
 
-/// What TOML may say for a [`LossScale`].
+/// The TOML forms of a [`LossScale`]: a fixed scale, or a table.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum LossScaleText {

@@ -23,7 +23,7 @@ impl Recipe {
     }
 }
 
-/// How many ranks of a mesh take different sequences.
+/// The number of ranks of a mesh that take different sequences.
 pub fn batch_ranks(mesh: &Mesh) -> usize {
     MeshAxis::that_divide(Divides::Batch).map(|axis| mesh.size(axis.name())).product()
 }

@@ -1,14 +1,14 @@
-//! What is shown of a run while it trains.
+//! Metrics of a run: the files that show them, and alarms.
 
 use crate::schema::Kind;
 use crate::table;
 
-/// What the weights in no group of the optimizer are called where groups are.
+/// The name of the weights in no group of the optimizer, beside the names of groups.
 pub const REST: &str = "rest";
 
 table! {
-    /// What is written of a run beside its metrics, and what raises an alarm. No number of a run depends on it. A limit of 0 turns
-    /// its alarm off.
+    /// The files that are written of a run beside its metrics, and the limits that raise an alarm. No number of a run depends on them.
+    /// A limit of 0 turns its alarm off.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct MetricsOptions {
         /// Whether TensorBoard's event files are written.

@@ -1,4 +1,4 @@
-//! The optimizer: the update rule with its settings, what it decays and clips, and groups of parameters that differ.
+//! The optimizer: the update rule with its settings, weight decay, gradient clipping, and groups of parameters that differ.
 
 use crate::schema::{Field, Item, Key, Kind, Named, fill, optional};
 use crate::table;
@@ -28,7 +28,7 @@ pub struct Optimizer {
     pub weight_decay: f64,
     /// Patterns (`*` matches any text) of parameters without decay; each must match one.
     pub no_decay: Vec<String>,
-    /// What bounds the gradients; `None` does not clip them.
+    /// The bound on the gradients; `None` does not clip them.
     pub clip: Option<Clip>,
     /// Parameters that are updated otherwise, each in at most one group.
     pub groups: Vec<Group>,
@@ -36,7 +36,7 @@ pub struct Optimizer {
     pub ema: Option<f64>,
 }
 
-/// An update rule by name. Which there are, whoever compiles knows: `Extension::rules`.
+/// An update rule by name, one of those of `Extension::rules`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rule {
     /// Its name in recipes, such as `adamw`.
@@ -45,7 +45,7 @@ pub struct Rule {
     pub settings: toml::Table,
 }
 
-/// What bounds the gradients of the mean.
+/// A bound on the gradients of the mean over the batch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Clip {
     /// The largest norm of all gradients together.
@@ -138,8 +138,8 @@ impl Optimizer {
         }
     }
 
-    /// What is wrong with the settings of a rule wherever it is named: that they are none, or what `wrong` says of them, given the
-    /// path of their table.
+    /// Checks the settings of a rule wherever it is named. A diagnostic says that they are no settings of type `T`, or is that of
+    /// `wrong`, which gets the path of their table.
     pub fn check_settings<T: DeserializeOwned>(
         &self,
         rule: &str,
@@ -152,7 +152,7 @@ impl Optimizer {
         self.rules().filter(|(_, own)| own.name == rule).filter_map(check).collect()
     }
 
-    /// What the schema knows of it, given the update rules.
+    /// Returns the schema kind of `[optimizer]`, given the update rules.
     pub(crate) fn kind(rules: &[Named]) -> Kind {
         let clipped = |key: Key| if Self::is_bound(key.name) { key.choice("bound of the gradients") } else { key };
         let shared: Vec<Key> = RuleTable::KEYS.iter().cloned().map(clipped).collect();
@@ -170,12 +170,12 @@ impl Optimizer {
         Kind::Table(rules.iter().map(rule).chain(beside).collect())
     }
 
-    /// Whether a key of the table of a rule holds of any rule: what it decays and clips. The learning rate is one rule's own.
+    /// Whether a key of the table of a rule holds of any rule: weight decay and clipping. The learning rate is one rule's own.
     pub(crate) fn is_shared(key: &str) -> bool {
         key != "lr" && RuleTable::KEYS.iter().any(|shared| shared.name == key)
     }
 
-    /// Whether a key of the table of a rule bounds the gradients, as one of them may.
+    /// Whether a key of the table of a rule bounds the gradients; a table has at most one of them.
     pub(crate) fn is_bound(key: &str) -> bool {
         key.starts_with("clip_")
     }
@@ -186,7 +186,7 @@ impl Optimizer {
     }
 }
 
-/// What a table states under one of the names of update rules.
+/// The choice that a table makes by the name of an update rule.
 const RULE: &str = "update rule";
 
 impl Field for Optimizer {
@@ -209,10 +209,10 @@ impl Clip {
 }
 
 impl Rule {
-    /// Its own settings as the rule has them.
+    /// Its own settings as a value of the rule's type.
     ///
     /// # Errors
-    /// When they are not such settings.
+    /// When they are no settings of that type.
     pub fn settings<T: DeserializeOwned>(&self) -> Result<T> {
         self.settings.clone().try_into().map_err(|error: toml::de::Error| {
             Diagnostic::error(codes::RECIPE_TYPE, format!("the settings of `{}`: {}", self.name, error.message()))
@@ -220,7 +220,7 @@ impl Rule {
         })
     }
 
-    /// The only rule that a table names, if it names one.
+    /// The rule that a table names, with its settings; `None` where it names none.
     fn only(rules: IndexMap<String, toml::Value>) -> std::result::Result<Option<(String, toml::Table)>, String> {
         let mut rules = rules.into_iter();
         match (rules.next(), rules.next()) {

@@ -1,16 +1,16 @@
-//! The layout over ranks: the mesh, and what of it shards what.
+//! The layout over ranks: the mesh, and the dimensions that its axes shard.
 
 use crate::schema::Kind;
 use crate::{table, words};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 
-/// What the ranks along an axis divide among them.
+/// The part of a step that the ranks along an axis divide among them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Divides {
-    /// The sequences of a step: each has others, and what they compute of a gradient is a part of its sum.
+    /// The sequences of a step: each rank has different ones and computes a partial sum of each gradient.
     Batch,
-    /// The weights of a layer, and what is computed with them.
+    /// The weights of a layer, and the computation with them.
     Weights,
 }
 
@@ -31,7 +31,7 @@ macro_rules! axes {
         }
 
         impl MeshAxis {
-            /// What its ranks divide among them.
+            /// The part of a step that its ranks divide among them.
             pub fn divides(self) -> Divides {
                 match self { $(Self::$axis => Divides::$divides,)* }
             }
@@ -43,7 +43,7 @@ macro_rules! axes {
                 match axis { $(MeshAxis::$axis => self.$key,)* }
             }
 
-            /// The same, to be changed.
+            /// The number of ranks along an axis, to be changed.
             pub fn degree_mut(&mut self, axis: MeshAxis) -> &mut u32 {
                 match axis { $(MeshAxis::$axis => &mut self.$key,)* }
             }
@@ -68,13 +68,14 @@ axes! {
         pub sequence: bool = false,
         /// The stage of ZeRO: 1 shards the state of the optimizer over data-parallel ranks.
         pub zero: u32 as Kind::ZERO = 0,
-        /// The axes in the order of ranks, the major one first: ranks that are neighbours lie along the last one. An axis of one rank may be left out.
+        /// The axes in the order of ranks, the major one first: ranks that are neighbours lie along the last one. An axis of one rank
+        /// may be left out.
         #[serde(skip_serializing_if = "is_default_order")]
         pub order: Vec<MeshAxis> = MeshAxis::ALL.to_vec(),
         /// Sequences in one update: `batch` x `data` x `accumulate`. It gives `accumulate` where that is left out.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub global_batch: Option<u32> as Kind::DEGREE = None,
-        /// Which dimensions of weights an axis shards, by the names that the model has for them.
+        /// The dimensions of weights that an axis shards, by the names that the model has for them.
         #[serde(skip_serializing_if = "Shard::is_default")]
         pub shard: Shard = Shard::default(),
         /// Exceptions by pattern over parameters (`*` matches any text): for each dimension the axis that shards it, or `""`. Of
@@ -85,7 +86,7 @@ axes! {
 }
 
 table! {
-    /// Which dimensions of weights an axis of the mesh shards: keys of the model's configuration, or names of its `let`s.
+    /// The dimensions of weights that an axis of the mesh shards: keys of the model's configuration, or names of its `let`s.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct Shard {
         /// Those that tensor parallelism shards.
@@ -94,7 +95,7 @@ table! {
 }
 
 impl Shard {
-    /// Whether tensor parallelism shards what is called so.
+    /// Whether tensor parallelism shards the dimensions of this name.
     pub fn names(&self, name: Option<&str>) -> bool {
         name.is_some_and(|name| self.tensor.iter().any(|own| own == name))
     }
@@ -110,7 +111,7 @@ fn is_default_order(order: &[MeshAxis]) -> bool {
 }
 
 impl MeshAxis {
-    /// The axes whose ranks divide this.
+    /// The axes whose ranks divide `what`.
     pub fn that_divide(what: Divides) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |axis| axis.divides() == what)
     }
@@ -122,16 +123,16 @@ impl MeshAxis {
 }
 
 impl Parallel {
-    /// How many ranks divide this, at most `u64::MAX`.
+    /// The number of ranks that divide `what`, at most `u64::MAX`.
     pub fn ranks_that_divide(&self, what: Divides) -> u64 {
         MeshAxis::that_divide(what).map(|axis| self.degree(axis).into()).fold(1, u64::saturating_mul)
     }
 
-    /// For each dimension of a parameter of this rank the axis that shards it, or `""`, where [`place`](Self::place) says it;
-    /// `matches` says whether a pattern matches a name.
+    /// The axis that shards each dimension of a parameter of this rank, or `""`, as [`place`](Self::place) states it; `None` where no
+    /// pattern matches. `matches` says whether a pattern matches a name.
     ///
     /// # Errors
-    /// When it says so of another number of dimensions, at its key.
+    /// When the pattern that matches states another number of dimensions, at its key.
     pub fn placed(
         &self,
         parameter: &str,

@@ -170,7 +170,7 @@ words! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StochasticRounding {
-    /// Which narrowings.
+    /// The narrowings that round stochastically.
     pub sites: SrSites,
     /// Implementation: dither in the program, or the switch of the hardware.
     pub by: SrBy,
@@ -179,7 +179,7 @@ pub struct StochasticRounding {
 }
 
 words! {
-    /// Which narrowings round stochastically.
+    /// The narrowings that round stochastically.
     #[derive(Default)]
     pub enum SrSites {
         /// Writing weights.
@@ -244,7 +244,7 @@ table! {
     }
 }
 
-/// What TOML may say for a [`Precision`].
+/// The TOML forms of a [`Precision`]: a name, or a table.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum PrecisionText {

@@ -50,8 +50,8 @@ table! {
         pub accumulate: Option<Accumulate> = None,
         /// How to handle an update whose gradients are not finite.
         pub nonfinite: Nonfinite = Nonfinite::default(),
-        /// Loss scaling, which keeps small gradients within the range of `f16`. Left out, it is dynamic where something is computed in `f16`, and none
-        /// otherwise, see [`scale_of_loss`](Recipe::scale_of_loss).
+        /// Loss scaling, which keeps small gradients within the range of `f16`. Left out, it is dynamic where something is computed in
+        /// `f16`, and none otherwise, see [`scale_of_loss`](Recipe::scale_of_loss).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub loss_scale: Option<LossScale> = None,
         /// The model.
@@ -129,7 +129,7 @@ impl Recipe {
         }
     }
 
-    /// What the objective is multiplied by: what the recipe says, else what its types ask for.
+    /// The scale of the loss: the one that the recipe states, else the default for its types.
     pub fn scale_of_loss(&self) -> LossScale {
         let default = || {
             if self.precision.uses_f16() { LossScale::Dynamic(DynamicLossScale::default()) } else { LossScale::NONE }
@@ -137,14 +137,14 @@ impl Recipe {
         self.loss_scale.unwrap_or_else(default)
     }
 
-    /// Whether updates whose gradients are not finite leave the state as it is: where the recipe says so, and where a scale of the
-    /// loss finds its place by them.
+    /// Whether updates whose gradients are not finite leave the state as it is: where the recipe says so, and where the scale of the
+    /// loss is dynamic.
     pub fn skips_nonfinite(&self) -> bool {
         self.nonfinite == Nonfinite::Skip || matches!(self.scale_of_loss(), LossScale::Dynamic(_))
     }
 
-    /// Whether an update whose gradients are not finite is the end of training, given the scale of the loss that it used where that is
-    /// dynamic: one that can be halved is tried on.
+    /// Whether an update whose gradients are not finite ends training. `scale` is the scale of the loss that it used where that is
+    /// dynamic: training goes on while it can be halved.
     pub fn stops_at(&self, scale: Option<f64>) -> bool {
         let is_least = match self.scale_of_loss() {
             LossScale::Fixed(_) => true,
@@ -153,10 +153,10 @@ impl Recipe {
         self.nonfinite == Nonfinite::Stop && is_least
     }
 
-    /// The same with the table of a target.
+    /// The recipe with the table of a target.
     ///
     /// # Panics
-    /// When the table holds what TOML cannot.
+    /// When TOML cannot hold the table.
     #[must_use]
     pub fn with_section(mut self, name: impl Into<String>, table: &impl Serialize) -> Self {
         let table = toml::Value::try_from(table).expect("a table of numbers, texts, lists and tables");
@@ -167,7 +167,7 @@ impl Recipe {
     /// The table of a target; its default where the recipe has none.
     ///
     /// # Errors
-    /// When it is not such a table.
+    /// When it is no table of type `T`.
     pub fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T> {
         let Some(table) = self.sections.get(name) else { return Ok(T::default()) };
         table.clone().try_into().map_err(|error: toml::de::Error| {
@@ -179,7 +179,7 @@ impl Recipe {
 }
 
 table! {
-    /// Which model, with which configuration.
+    /// A model with its configuration.
     #[derive(Clone, PartialEq, Debug)]
     pub struct ModelChoice {
         /// A built-in model, or a path to a `.hal` file relative to the recipe.
@@ -195,7 +195,7 @@ impl ModelChoice {
         Self { name: name.into(), config: IndexMap::new() }
     }
 
-    /// The same with another value of a key of its configuration.
+    /// The model with another value of a key of its configuration.
     #[must_use]
     pub fn with(mut self, key: impl Into<String>, value: impl Into<ConfigValue>) -> Self {
         self.config.insert(key.into(), value.into());
@@ -220,7 +220,7 @@ table! {
 }
 
 table! {
-    /// Which kernels of the target are used: those that are trusted, less `off`, and `on`. What both lists name is on.
+    /// The kernels of the target that are used: those that are trusted, less `off`, and `on`. A kernel that both lists name is on.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct Dialect {
         /// Patterns (`*` matches any text) of kernels that are not used; each must match one.
@@ -240,7 +240,7 @@ impl Dialect {
 }
 
 table! {
-    /// What `halite check` leaves out.
+    /// The findings that `halite check` leaves out.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct Check {
         /// Findings that are meant so.
@@ -273,21 +273,21 @@ impl Emit {
 }
 
 words! {
-    /// What becomes of calls of the model's functions in HLO.
+    /// The form of calls of the model's functions in HLO.
     #[derive(Default)]
     pub enum Calls {
         /// They stay calls, also where the compiler that reads the HLO would inline them.
         Keep = "keep",
         /// They are written as calls, which that compiler may inline.
         Compiler = "compiler",
-        /// What they call is written in their place.
+        /// The callee is written in their place.
         #[default]
         Inline = "inline",
     }
 }
 
 words! {
-    /// What happens at an update whose gradients are not finite.
+    /// The handling of an update whose gradients are not finite.
     #[derive(Default)]
     pub enum Nonfinite {
         /// Training stops.

@@ -1,4 +1,4 @@
-//! What backwards compute again.
+//! Recomputation: the activations that backwards recompute.
 
 use crate::schema::{Field, Form, Item, Kind};
 use crate::{table, words};
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 words! {
-    /// A policy of what a backward computes again, by its usual name.
+    /// A policy of recomputation, by its usual name.
     pub enum RecomputePolicy {
         /// The core of attention, from queries, keys and values to the result: its probabilities are not kept.
         Attention = "attention",
@@ -23,22 +23,22 @@ words! {
     }
 }
 
-/// An entry of a recipe's `recompute`: what a backward may compute again from what is kept, in the place of keeping it. Entries add up.
-/// Chains of element-wise ops and movements always may, but with `"none"`.
+/// An entry of a recipe's `recompute`: the values that a backward may recompute from saved ones, instead of saving them. Entries add
+/// up. Chains of element-wise ops and movements may always be recomputed, except with `"none"`.
 ///
 /// In TOML `recompute = ["attention", { scope = "model.layers.0.*" }, { op = "exponential" }, { budget = "9 GiB" }]`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Recompute {
-    /// What a policy says.
+    /// The values of a policy.
     Policy(RecomputePolicy),
-    /// What patterns match, or no more than a budget asks for.
+    /// The values that patterns match, or no more than a budget asks for.
     Where(RecomputeWhere),
 }
 
 table! {
-    /// What may be computed again by op and scope, all patterns that are given together; or how much of it is. In patterns `*` stands
-    /// for any text.
+    /// The values that may be recomputed, by op and scope, where all patterns that are given match; or a budget, which says how many
+    /// are. In patterns `*` stands for any text.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct RecomputeWhere {
         /// Pattern over names of ops.

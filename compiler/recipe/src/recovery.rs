@@ -1,10 +1,10 @@
-//! What a run does by itself where something goes wrong.
+//! Automatic recovery of a run: restarts and rollbacks.
 
 use crate::schema::Kind;
 use crate::table;
 
 table! {
-    /// When a run goes back to a checkpoint of its own by itself, in place of ending.
+    /// The failures at which a run goes back to a checkpoint of its own by itself, in place of ending.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct RecoveryOptions {
         /// How often it goes on from its newest checkpoint where the device fails, before there is a newer one.

@@ -1,4 +1,4 @@
-//! What goes together in a recipe, whether it comes from a text or in a manifest.
+//! Rules on what goes together in a recipe, whether it comes from a text or in a manifest.
 
 mod calls;
 mod data;
@@ -51,7 +51,7 @@ pub fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension) -> Dia
     errors
 }
 
-/// A target that nobody knows, and tables that are none of a target. A text has neither: its schema was checked.
+/// Reports an unknown target, and tables that belong to no target. A text has neither: its schema was checked.
 fn names(recipe: &Recipe, extension: &dyn Extension) -> Diagnostics {
     let targets = extension.targets();
     let target = recipe.target.as_str();

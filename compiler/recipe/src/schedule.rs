@@ -16,7 +16,7 @@ table! {
         /// The floor as a share of the peak.
         pub floor: f64 as Kind::SHARE = 0.0,
         /// How the rate falls.
-        // Which shapes there are, whoever compiles knows: `Extension::shapes`.
+        // The known shapes are those of `Extension::shapes`.
         pub shape: String = Schedule::COSINE.to_owned(),
         ..
         /// The shape's own settings; those that are left out have its defaults, which are added where a recipe is read.
@@ -35,10 +35,10 @@ impl Schedule {
         }
     }
 
-    /// The settings of its shape as the shape has them.
+    /// The settings of its shape as a value of the shape's type.
     ///
     /// # Errors
-    /// When they are not such settings.
+    /// When they are no settings of that type.
     pub fn settings<T: DeserializeOwned>(&self) -> Result<T> {
         self.settings.clone().try_into().map_err(|error: toml::de::Error| {
             Diagnostic::error(
@@ -50,7 +50,8 @@ impl Schedule {
         })
     }
 
-    /// What is wrong with the settings of a shape, where it is the shape: that they are none, or what `wrong` says of them.
+    /// Checks the settings of a shape, where it is the shape. The diagnostics say that they are no settings of type `T`, or are those
+    /// of `wrong`.
     pub fn check_settings<T: DeserializeOwned>(&self, shape: &str, wrong: impl Fn(&T) -> Diagnostics) -> Diagnostics {
         if self.shape != shape {
             return Diagnostics::new();
@@ -58,12 +59,12 @@ impl Schedule {
         self.settings().map_or_else(Diagnostics::from, |settings| wrong(&settings))
     }
 
-    /// What the schema knows of it, given the shapes whose settings it may hold.
+    /// Returns the schema kind of `[schedule]`, given the shapes whose settings it may hold.
     pub(crate) fn kind(shapes: &[Named]) -> Kind {
         let mut keys: Vec<Key> = Self::KEYS.to_vec();
         for key in shapes.iter().flat_map(|shape| shape.keys) {
             if keys.iter().all(|known| known.name != key.name) {
-                // What only some shapes need is no mistake where the shape is not known.
+                // A key that only some shapes need may be absent where the shape is not known.
                 keys.push(Key { required: key.required && shapes.len() == 1, ..key.clone() });
             }
         }

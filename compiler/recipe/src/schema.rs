@@ -1,4 +1,4 @@
-//! What a recipe may say: the keys with the values they take.
+//! The schema of recipes: the keys with the values they take.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -12,24 +12,24 @@ pub const RECIPE_VERSION: u32 = 1;
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of value that it takes.
     pub kind: Kind,
-    /// What it is, as [`doc!`](halite_support::doc!) gives it.
+    /// Its documentation, as [`doc!`](halite_support::doc!) gives it.
     pub doc: &'static str,
-    /// What each of the words means that it takes, in their order; nothing where their names say it.
+    /// The meaning of each word that it takes, in their order; empty where their names say it.
     pub meanings: &'static [&'static str],
     /// Whether it, or another one of its choice, must be there.
     pub required: bool,
-    /// What it states, where a table states that under one key at most.
+    /// The choice that it belongs to; a table states at most one of the keys of a choice.
     pub choice: Option<&'static str>,
-    /// What it has where it is left out, if that is a value.
+    /// The value that it has where it is left out, if there is one.
     pub default: fn() -> Option<toml::Value>,
 }
 
 /// The keys of a table.
 pub type Keys = Cow<'static, [Key]>;
 
-/// What a key takes.
+/// The kind of value that a key takes.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// The format version of recipes.
@@ -79,7 +79,7 @@ pub enum Kind {
 /// Strings of a certain form.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
-    /// What is expected, for a message: `a version such as "2.27"`.
+    /// The expected form, for a message: `a version such as "2.27"`.
     pub expected: &'static str,
     /// Whether a string is of the form.
     pub is_one: fn(&str) -> bool,
@@ -151,7 +151,7 @@ impl Kind {
     /// A number from 0 to 1.
     pub const SHARE: Kind = Kind::Real(Range::Share);
 
-    /// What is expected, for a message.
+    /// The expected value, for a message.
     pub fn describe(&self) -> String {
         match self {
             Kind::Version => format!("the version {RECIPE_VERSION}"),
@@ -190,24 +190,24 @@ impl Kind {
 
 /// A type of values of recipes.
 pub trait Field {
-    /// What a key of this type takes.
+    /// The kind of value that a key of this type takes.
     const KIND: Kind;
-    /// What each of its words means; nothing where it has none.
+    /// The meaning of each of its words; empty where it has none.
     const MEANINGS: &'static [&'static str] = &[];
 }
 
 /// A type of entries of lists.
 pub trait Item {
-    /// What a key takes that lists them.
+    /// The kind of a list of them.
     const LIST: Kind;
-    /// What each of its words means; nothing where it has none.
+    /// The meaning of each of its words; empty where it has none.
     const MEANINGS: &'static [&'static str] = &[];
 }
 
 /// The entries of a table that are none of its keys.
 pub type Others = IndexMap<String, toml::Value>;
 
-/// A value of a key as TOML; `None` where that is to leave the key out.
+/// A value of a key as TOML; `None` for a value that leaves the key out.
 pub fn value(value: impl Serialize) -> Option<toml::Value> {
     toml::Value::try_from(value).ok()
 }
@@ -217,11 +217,11 @@ pub fn value(value: impl Serialize) -> Option<toml::Value> {
 pub struct Words {
     /// The words, in the order in which they are listed.
     pub words: &'static [&'static str],
-    /// What each of them means, in their order.
+    /// The meaning of each of them, in their order.
     pub meanings: &'static [&'static str],
 }
 
-/// What a name stands for: an update rule, a shape of schedules.
+/// An update rule or a shape of schedules, by name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Named {
     pub(crate) name: &'static str,
@@ -230,7 +230,7 @@ pub(crate) struct Named {
     pub(crate) keys: &'static [Key],
 }
 
-/// Adds what the keys of a table have where they are left out.
+/// Adds the defaults of the keys that a table leaves out.
 pub(crate) fn fill(table: &mut toml::Table, keys: &[Key]) {
     for key in keys {
         if let (false, Some(value)) = (table.contains_key(key.name), (key.default)()) {
@@ -258,7 +258,7 @@ pub const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Key 
 }
 
 impl Key {
-    /// The same, as one of the keys under which a table states this; it has at most one of them.
+    /// The key as one of those under which a table states `what`; a table has at most one of them.
     #[must_use]
     pub fn choice(self, what: &'static str) -> Self {
         Self { choice: Some(what), ..self }

@@ -1,4 +1,4 @@
-//! How many sequences make a step and an update.
+//! The numbers of sequences in a step and in an update.
 
 use crate::{Divides, MeshAxis, Parallel, Recipe};
 use halite_support::{Diagnostic, Result, codes};
@@ -46,7 +46,7 @@ impl Recipe {
     }
 }
 
-/// How often a size goes into a larger one; `None` where it does not.
+/// The number of times that a size goes into a larger one; `None` where it does not.
 fn quotient(all: u64, part: u64) -> Option<u64> {
     (part > 0 && all >= part && all.is_multiple_of(part)).then(|| all / part)
 }

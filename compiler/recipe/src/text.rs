@@ -210,7 +210,7 @@ mod tests {
             assert_eq!((kept.no_decay, kept.clip), (vec!["*norm*".to_owned()], Some(Clip::Norm(1.0))));
             assert!(kept.rule.settings.get("betas").is_none());
         }
-        // What is said of the new one holds, wherever it stands.
+        // The settings of the new rule hold, wherever they stand.
         let own = ["optimizer.sgd.weight_decay=0", "optimizer.sgd.lr=0.1", "optimizer.sgd.clip_value=2"];
         for own in [&own[..], &["optimizer.sgd={ lr = 0.1, weight_decay = 0, clip_value = 2 }"]] {
             let said = optimizer(own);

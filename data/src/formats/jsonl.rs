@@ -19,7 +19,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-/// How much is read at once of lines that are not longer.
+/// The number of bytes that are read at once of lines that are not longer.
 const READ: usize = 1 << 18;
 
 pub(crate) const FORMAT: Format = Format {
@@ -72,7 +72,7 @@ struct JsonlBlocks {
     column: String,
 }
 
-/// What the next line is.
+/// The next line.
 enum Line {
     /// Bytes of its text, and with its end.
     Whole(usize, usize),
@@ -184,7 +184,7 @@ fn chat_in(object: &str) -> Option<String> {
     object.into_iter().find(|(_, value)| is_chat(value)).map(|(key, _)| key)
 }
 
-/// Whether a value is a list of messages, each with who says it and what, in one of the two usual forms.
+/// Whether a value is a list of messages, each with its speaker and its text, in one of the two usual forms.
 fn is_chat(value: &Value) -> bool {
     let is_message = |message: &Value| {
         let has = |key: &str| message.get(key).is_some();
@@ -193,7 +193,7 @@ fn is_chat(value: &Value) -> bool {
     value.as_array().is_some_and(|messages| !messages.is_empty() && messages.iter().all(is_message))
 }
 
-/// What a value is, in words.
+/// The type of a value, in words.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

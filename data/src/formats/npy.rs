@@ -27,7 +27,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// The most bytes of a header; NumPy's own are of some hundred.
 const LONGEST: u64 = 1 << 16;
 
-/// What a file says of its ids.
+/// Reads the type, the place and the number of a file's ids from its header.
 fn read(file: &Readable, path: &Path) -> Result<Extent> {
     let mut bytes = Vec::new();
     let read = file.clone().take(LONGEST).read_to_end(&mut bytes);

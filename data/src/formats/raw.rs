@@ -37,7 +37,7 @@ pub(crate) fn open(request: &Request<'_>, width: Width) -> Result<Box<dyn Shard>
     Ok(request.shard(file, extent, Ends::After(request.eos)))
 }
 
-/// Where the ids of a file are, of a width that the recipe states.
+/// The place and the number of a file's ids, of a width that the recipe states.
 fn extent(file: &Readable, path: &Path, ids: Ids) -> Result<Extent> {
     let fault = |error: std::io::Error| cannot("read", path, &error);
     let length = file.size().map_err(fault)?;

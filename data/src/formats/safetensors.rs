@@ -20,26 +20,26 @@ pub(crate) const FORMAT: Format = Format {
 /// The most bytes of a header; those of checkpoints of 10,000 tensors are a megabyte.
 const LONGEST: u64 = 100_000_000;
 
-/// An open file, and where the rows of each input are in it.
+/// An open file, with the place of the rows of each input.
 struct File {
     origin: Origin,
     file: Readable,
     columns: Vec<Column>,
-    /// How many examples it holds.
+    /// The number of examples that it holds.
     count: u64,
 }
 
 /// The values of one input.
 #[derive(Clone, Copy, Debug)]
 struct Column {
-    /// Where those of the first example begin, in bytes.
+    /// The offset of the values of the first example, in bytes.
     start: u64,
     /// Bytes of one example.
     bytes: usize,
     stored: Stored,
 }
 
-/// How values are in a file.
+/// The form of values in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stored {
     AsTaken,
@@ -120,7 +120,7 @@ fn fault(origin: &Origin, what: &str) -> Diagnostic {
     Diagnostic::error(codes::DATA, format!("`{}` {what}", origin.path.display()))
 }
 
-/// What a file says of its tensors, all of which it has, and where these begin.
+/// Reads the header of a file, all of whose tensors it has, and the offset at which these begin.
 fn read_header(origin: &Origin, file: &Readable) -> Result<(Metadata, u64)> {
     let unread = |error: std::io::Error| cannot("read", &origin.path, &error);
     let damaged = |what: &str| {
@@ -147,7 +147,7 @@ fn read_header(origin: &Origin, file: &Readable) -> Result<(Metadata, u64)> {
     Ok((header, 8 + length))
 }
 
-/// Where the values of an input are behind a header of so many bytes, and how many examples there are of them.
+/// The place of an input's values behind a header of so many bytes, and the number of their examples.
 fn column(input: &Input, info: &TensorInfo, header: u64) -> std::result::Result<(Column, u64), String> {
     let stored = stored(input.dtype, info.dtype);
     let [count, row @ ..] = &info.shape[..] else { return Err(format!("has a scalar `{}`", input.name)) };
@@ -174,7 +174,7 @@ fn column(input: &Input, info: &TensorInfo, header: u64) -> std::result::Result<
     Ok((Column { start: header + start as u64, bytes, stored }, *count as u64))
 }
 
-/// How an input of an element type may be in a file.
+/// The form that an input of an element type has in a file, if it may have this one.
 fn stored(taken: DType, found: Dtype) -> Option<Stored> {
     let same = match taken {
         DType::Pred => return (found == Dtype::BOOL).then_some(Stored::Truth),

@@ -99,7 +99,7 @@ impl Blocks for TextBlocks {
         }
         let cut = first_block(text, self.documents, self.block);
         let found = block(place, cut.last, &text[..cut.block]);
-        // What follows a part that is left out begins a document of its own.
+        // A block after one that is left out begins a document of its own.
         self.within = !cut.last && matches!(found, Found::Block(_));
         self.input.consume(cut.consumed);
         Ok(found)

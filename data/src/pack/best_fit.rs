@@ -67,7 +67,7 @@ fn fill(mut pieces: Vec<Range<usize>>, width: usize) -> Vec<(usize, Row)> {
     rows
 }
 
-/// How many of the rows are given; they are sorted, the fullest first.
+/// The number of rows that are given; they are sorted, the fullest first.
 fn count_given(rows: &mut [(usize, Row)], documents: &Documents<'_>) -> usize {
     rows.sort_by_key(|(room, _)| *room);
     let mut carried: usize = rows.iter().map(|(room, _)| documents.width - room).sum();

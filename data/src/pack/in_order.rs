@@ -3,7 +3,7 @@
 use super::{Documents, Packed};
 use std::ops::Range;
 
-/// What does not fill a row is left over, across epochs too, so that nothing is padded.
+/// Packs documents. Tokens that do not fill a row are left over, across epochs too, so that nothing is padded.
 pub(super) fn pack(documents: &Documents<'_>) -> Packed {
     let total = documents.ranges.last().map_or(0, |last| last.end);
     let stride = documents.width - 1;

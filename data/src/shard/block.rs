@@ -1,4 +1,4 @@
-//! What is read at once.
+//! Blocks, which are read at once.
 
 use super::place::Place;
 
@@ -17,7 +17,7 @@ pub(crate) struct Block {
     pub(crate) content: Content,
 }
 
-/// What is in a block.
+/// The content of a block.
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),

@@ -1,4 +1,4 @@
-//! How the bytes of files are coded.
+//! The compression of files.
 
 use crate::files::Origin;
 use halite_disk::Readable;
@@ -7,7 +7,7 @@ use halite_support::files::cannot;
 use std::io::Read;
 use std::path::Path;
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Coding {
     Plain,
@@ -15,13 +15,13 @@ pub(crate) enum Coding {
     Zstd,
 }
 
-/// How far back a frame of zstd may refer, as a power of two of bytes: as far as its format goes, since large collections are published so
-/// (`zstd --long=31`). What is taken is what the frame says it needs.
+/// The farthest that a frame of zstd may refer back, as a power of two of bytes: as far as its format goes, since large collections
+/// are published so (`zstd --long=31`). The memory that is taken is that which the frame says it needs.
 #[cfg(feature = "compressed")]
 const WINDOW: u32 = 31;
 
 impl Coding {
-    /// What the name of a file says, with the name that is left.
+    /// The compression that the name of a file stands for, with the name that is left.
     pub(crate) fn of(name: &str) -> (Self, &str) {
         match name.rsplit_once('.') {
             Some((rest, "gz")) => (Self::Gzip, rest),

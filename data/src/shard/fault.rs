@@ -1,10 +1,10 @@
-//! What is in files and is no document.
+//! Faults: the content of files that is no document.
 
 use halite_support::{Diagnostic, codes};
 use std::io::ErrorKind;
 use std::str::Utf8Error;
 
-/// Why something cannot be used.
+/// The reason why something cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Reason {
     Empty,
@@ -17,7 +17,7 @@ pub(crate) enum Reason {
     Damaged,
 }
 
-/// Something that cannot be used, and what exactly is wrong.
+/// Something that cannot be used, with the exact fault.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) reason: Reason,
@@ -27,7 +27,7 @@ pub(crate) struct Fault {
 }
 
 impl Reason {
-    /// In a few words, for counts.
+    /// The reason in a few words, for counts.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Empty => "empty document",
@@ -58,7 +58,7 @@ impl Fault {
         Self { reason: Reason::NotUtf8, at, detail: format!("byte {at} of the text is not UTF-8") }
     }
 
-    /// As an error at a place.
+    /// The fault as an error at a place.
     pub(crate) fn at_place(&self, place: &str) -> Diagnostic {
         let error = Diagnostic::error(codes::DATA, format!("{place}: {}", self.detail));
         match self.reason {
@@ -73,7 +73,7 @@ impl Fault {
     }
 }
 
-/// Whether an error of reading says that the content is wrong, rather than that it could not be read.
+/// Whether an error of reading means that the content is wrong, rather than that it could not be read.
 pub(crate) fn is_damage(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other)
 }

@@ -1,4 +1,4 @@
-//! The bytes of a file or of a part of it, ahead of where reading is.
+//! The bytes of a file or of a part of it, ahead of the place of reading.
 
 use super::coding::Coding;
 use super::fault::{Fault, Reason, is_damage};
@@ -9,7 +9,7 @@ use halite_support::files::cannot;
 use std::io::Read;
 use std::ops::Range;
 
-/// What editors of other systems put before a text.
+/// The mark that editors of other systems put before a text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A part of a file that is read from its start to its end.
@@ -18,13 +18,13 @@ pub(crate) struct Input {
     coding: Coding,
     range: Range<u64>,
     stream: Box<dyn Read + Send>,
-    /// What was read; what comes before `start` is used.
+    /// The bytes that were read; those before `start` are used.
     buffer: Vec<u8>,
     start: usize,
-    /// Where the first unused byte is.
+    /// The position of the first unused byte.
     at: u64,
     is_at_end: bool,
-    /// What is wrong with what follows.
+    /// The fault of the bytes that follow.
     damage: Option<Fault>,
 }
 
@@ -36,12 +36,12 @@ impl Input {
         Ok(Self { origin, coding, range, stream, buffer: Vec::new(), start: 0, at, is_at_end: false, damage: None })
     }
 
-    /// Where the first unused byte is.
+    /// The position of the first unused byte.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
-    /// What was read and is not used.
+    /// The bytes that were read and are not used.
     pub(crate) fn unused(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
@@ -51,8 +51,8 @@ impl Input {
         self.at += bytes as u64;
     }
 
-    /// Reads on until at least so many bytes are there, or all. A damaged file ends with its last whole line, where the
-    /// damage is told of.
+    /// Reads on until at least so many bytes are there, or all. A damaged file ends with its last whole line, where the fault is
+    /// returned.
     pub(crate) fn fill(&mut self, wanted: usize) -> Result<Option<Fault>> {
         self.read(wanted)?;
         Ok(if self.unused().is_empty() { self.damage.take() } else { None })
@@ -64,7 +64,7 @@ impl Input {
         }
         self.buffer.drain(..self.start);
         self.start = 0;
-        // Twice as many, so that what is moved is no more than what is read.
+        // Twice as many, so that no more bytes are moved than are read.
         let room = (2 * wanted - self.buffer.len()) as u64;
         let left = self.range.end - self.at - self.buffer.len() as u64;
         match self.stream.by_ref().take(room.min(left)).read_to_end(&mut self.buffer) {

@@ -1,4 +1,4 @@
-//! Where in a text something is, for people.
+//! Places in texts, for people.
 
 use super::coding::Coding;
 use crate::files::Origin;
@@ -13,7 +13,7 @@ pub(crate) fn locate(origin: &Origin, coding: Coding, at: u64) -> String {
     }
 }
 
-/// How many lines end before a byte.
+/// The number of lines that end before a byte.
 fn count_lines(origin: &Origin, coding: Coding, at: u64) -> Option<usize> {
     let mut text = coding.open(origin, 0).ok()?.take(at);
     let (mut buffer, mut lines) = ([0; 1 << 14], 0);

@@ -1,9 +1,9 @@
-//! Where in a file reading is.
+//! Places in files.
 
 use halite_support::{Diagnostic, codes};
 use serde::{Deserialize, Serialize};
 
-/// Where a block of a file begins.
+/// The place where a block of a file begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Place {

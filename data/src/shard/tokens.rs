@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How ids are stored, little-endian.
+/// The element type of ids, which are stored little-endian.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ids {
     U16,
@@ -40,28 +40,28 @@ impl Ids {
     }
 }
 
-/// Where documents end.
+/// The ends of documents.
 #[derive(Clone)]
 pub(crate) enum Ends {
     /// After this id; without one, where the file does.
     After(Option<i32>),
-    /// Where an index says.
+    /// At the places of an index.
     At(Arc<dyn Index>),
 }
 
-/// What says where documents end.
+/// An index of the ends of documents.
 pub(crate) trait Index: Send + Sync {
-    /// Where the document ends that holds an id.
+    /// The end of the document that holds an id.
     fn end_after(&self, at: u64) -> Result<u64>;
 }
 
-/// Where the ids of a file are.
+/// The place and the number of the ids of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Extent {
     pub(crate) ids: Ids,
-    /// Where the first id is, in bytes.
+    /// The offset of the first id, in bytes.
     pub(crate) offset: u64,
-    /// How many ids the file says it has.
+    /// The number of ids that the file says it has.
     pub(crate) count: u64,
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct TokenShard {
     /// Ids that are used.
     pub(crate) range: Range<u64>,
     pub(crate) ends: Ends,
-    /// How many ids the tokenizer knows.
+    /// The number of ids that the tokenizer knows.
     pub(crate) vocabulary: u64,
 }
 
@@ -100,7 +100,7 @@ struct TokenBlocks {
     /// Ids that are there.
     there: u64,
     at: u64,
-    /// What was read; what comes before `start` is used.
+    /// The ids that were read; those before `start` are used.
     buffer: Vec<i32>,
     start: usize,
     within: bool,
@@ -133,7 +133,7 @@ impl TokenBlocks {
         Ok(())
     }
 
-    /// How many of the ids at hand belong to the document, and whether it ends with them.
+    /// The number of ids at hand that belong to the document, and whether it ends with them.
     fn document(&self) -> Result<(usize, bool)> {
         let held = &self.buffer[self.start..];
         let held = &held[..held.len().min(BLOCK)];

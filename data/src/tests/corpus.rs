@@ -110,7 +110,7 @@ impl Corpus {
     }
 }
 
-/// What is expected where nothing else is said.
+/// The configuration with the defaults of these tests.
 pub(crate) fn config(sources: Vec<SourceConfig>) -> DataConfig {
     let (pack, on_error, tokenizer) = (Packing::BestFit, OnError::Stop, "bytes".to_owned());
     DataConfig { tokenizer, bos: None, eos: None, pack, shuffle: true, buffer: None, threads: None, on_error, sources }

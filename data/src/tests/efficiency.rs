@@ -1,4 +1,4 @@
-//! How little of the rows is padding.
+//! The share of padding in rows.
 
 use super::corpus::{Case, Corpus, Draw, epochs};
 use crate::config::Packing;

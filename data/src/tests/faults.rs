@@ -1,4 +1,4 @@
-//! What cannot be read, by both policies.
+//! Data that cannot be read, by both policies.
 
 use super::corpus::{config, pieces, source};
 use crate::config::{DataConfig, OnError, Packing, SourceConfig};
@@ -15,7 +15,7 @@ struct Case {
     name: &'static str,
     content: Vec<u8>,
     documents: Documents,
-    /// What the error says after the name of the folder.
+    /// The error message after the name of the folder.
     message: &'static str,
     reason: &'static str,
     example: &'static str,

@@ -86,7 +86,7 @@ fn in_order_makes_each_token_a_label_once_in_an_epoch_in_any_order() {
         let given = pairs(&pieces(&corpus.open(&case).next(rows).unwrap()));
         let expected = pairs(&documents);
         let missing = |(pair, count): (&(i32, i32), &u64)| count * EPOCHS - given.get(pair).unwrap_or(&0);
-        // What does not fill a row belongs to the next epoch.
+        // Tokens that do not fill a row belong to the next epoch.
         let missing: u64 = expected.iter().map(missing).sum();
         assert!(missing < case.layout.width as u64, "seed {seed}: {missing} missing, {case:?}");
         assert!(given.keys().all(|pair| expected.contains_key(pair)), "seed {seed}");

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const WIDTH: usize = 16;
 
-/// What a run does with its data: rows, a resumption, more rows.
+/// The number of rows that a run takes at a time: before and after its position is kept, and once it is resumed.
 const ROWS: usize = 6;
 
 /// Files of each kind, in one folder.
@@ -59,7 +59,7 @@ fn data(name: &str, on_error: OnError) -> DataConfig {
 fn go(config: &DataConfig, folder: &Path, disk: &Disk) -> Vec<Result<Rows>> {
     let open = || open_on(config, Root { base: folder, disk }, WIDTH, 7);
     let mut taken = Vec::new();
-    // What fails is asked for again, as a run that is started again asks.
+    // A call that fails is made again, as a run that is started again makes it.
     let mut again = |act: &mut dyn FnMut() -> Result<Rows>| loop {
         let rows = act();
         let is_there = rows.is_ok();
@@ -91,8 +91,8 @@ fn go(config: &DataConfig, folder: &Path, disk: &Disk) -> Vec<Result<Rows>> {
     taken
 }
 
-/// What a read that fails comes to, whatever is done with what cannot be read: an error that names the file, after which the same rows
-/// come as if it had not failed. Nothing is left out.
+/// A read that fails is an error that names the file, whatever the handling of data that cannot be read; after it the same rows come
+/// as if it had not failed. Nothing is left out.
 #[test]
 fn a_read_that_fails_is_an_error_and_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -141,7 +141,7 @@ fn files_that_go_away_are_errors_whatever_is_done_with_what_cannot_be_read() {
         let mut data = open_on(&config, Root { base: folder.path(), disk: &disk }, WIDTH, 7).unwrap();
         let path: PathBuf = folder.path().join(name);
         std::fs::remove_file(&path).unwrap();
-        // What is open is read on.
+        // A file that is open is read on.
         let error = (0..1000).find_map(|_| data.next(1).err());
         if let Some(error) = error {
             assert!(error.message().contains(name), "{error}");

@@ -59,7 +59,7 @@ fn other_files_are_no_tokenizers() {
     assert!(error.message().contains("README.md` is not a tokenizer of Hugging Face: "), "{error}");
 }
 
-/// What the library panics on, what it would allot, and what it would not be done with.
+/// Tokenizers on which the library would panic, allocate too much memory, or not come to an end.
 #[test]
 fn tokenizers_that_harm_are_none() {
     let folder = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn tokenizers_that_harm_are_none() {
         assert!(error.message().contains("t.json` is not a tokenizer of Hugging Face: "), "{error}");
         assert!(error.message().contains(why), "{error}");
     }
-    // What fails only on a text.
+    // A tokenizer that fails only on a text.
     let empty = r#""normalizer":{"type":"Replace","pattern":{"String":""},"content":"x"},
         "pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true}"#;
     let error = open(&with(empty)).unwrap().encode("aaaa").unwrap_err();

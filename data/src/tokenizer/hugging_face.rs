@@ -55,7 +55,7 @@ fn parse(bytes: &[u8]) -> std::result::Result<(tokenizers::Tokenizer, Option<u32
     }
 }
 
-/// What the library answers, where it does not panic.
+/// The answer of the library, or a panic of it as an error.
 fn asked<T>(ask: impl FnOnce() -> tokenizers::Result<T>) -> std::result::Result<T, String> {
     contained(ask)?.map_err(|error| error.to_string())
 }
@@ -102,7 +102,7 @@ impl Tokenizer for HuggingFace {
     }
 }
 
-/// What is said where a tokenizer cannot do its work.
+/// The error of a tokenizer that fails.
 fn broken(why: String) -> Diagnostic {
     let message = format!("the tokenizer fails: {why}");
     Diagnostic::error(codes::TOKENIZER, message).help("try the same text with the tokenizer alone, or take another")

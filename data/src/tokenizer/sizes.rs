@@ -1,4 +1,4 @@
-//! What a `tokenizer.json` would take of memory and time, as far as that is to be seen before it is used.
+//! Limits on the memory and time that a `tokenizer.json` would take, as far as that is to be seen before it is used.
 
 use serde_json::{Map, Value};
 
@@ -6,9 +6,12 @@ use serde_json::{Map, Value};
 /// hundred at most.
 const MOST_GROWTH: u64 = 1 << 12;
 
-/// The longest word, in characters, in which a tokenizer looks for the longest pieces: that takes the square of its length. BERT's have 100.
+/// The longest word, in characters, in which a tokenizer looks for the longest pieces: that takes the square of its length. BERT's
+/// have 100.
 const MOST_LETTERS: u64 = 1 << 14;
 
+/// Checks a `tokenizer.json` against the limits.
+///
 /// # Errors
 /// With what is wrong.
 pub(super) fn check(tokenizer: &Value) -> Result<(), String> {
@@ -45,7 +48,7 @@ fn objects(value: &Value) -> Vec<&Map<String, Value>> {
     found
 }
 
-/// How many bytes a part may make of one.
+/// The number of bytes that a part may make of one.
 ///
 /// # Errors
 /// When it cannot be read, as far as the library does not say so itself.

@@ -1,4 +1,4 @@
-//! What the configuration of a tokenizer states of its tokens: `tokenizer_config.json`.
+//! Tokens that the configuration of a tokenizer states: `tokenizer_config.json`.
 
 use halite_support::{Diagnostic, Result, codes, files};
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub(super) fn end(path: &Path) -> Result<Option<String>> {
     };
     let bytes = files::read(path)?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| fault(format!("is not JSON: {error}")))?;
-    // Some write the token alone, others what else is to be known of it.
+    // Some write the token alone, others an object with more about it.
     match value.get("eos_token") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(token)) => Ok(Some(token.clone())),

@@ -1,4 +1,4 @@
-//! What is live over the steps of a module, stacked by kind, with the layers that run.
+//! The live memory over the steps of a module, stacked by kind, with the layers that run.
 
 mod layers;
 
@@ -20,8 +20,8 @@ const MARGIN: i32 = 18;
 /// Points along the time axis at most; of the steps between two, the one with most in memory is drawn.
 const POINTS: usize = 1000;
 
-/// An SVG of what is live while each step runs, with the memory of a core where it is near, and the numbers of the layers over the steps that
-/// are of one.
+/// Draws an SVG of the live memory while each step runs, with the memory of a core where it is near, and the numbers of the layers
+/// over the steps that are of one.
 ///
 /// # Errors
 /// A bug diagnostic when drawing fails, which no module should make happen.
@@ -31,7 +31,7 @@ pub fn plot(name: &str, analysis: &Analysis) -> Result<String> {
     Ok(svg)
 }
 
-/// Distinct for people who do not see red and green alike (after Okabe and Ito).
+/// The colour of a kind of memory; distinct for people who do not see red and green alike (after Okabe and Ito).
 fn color(kind: MemoryKind) -> RGBColor {
     match kind {
         MemoryKind::Weights => RGBColor(0, 114, 178),
@@ -107,7 +107,7 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
     Ok(())
 }
 
-/// What each kind of memory takes, one above the other, in units.
+/// Draws the memory of each kind, one above the other, in units.
 fn kinds(chart: &mut Chart<'_, '_>, points: &[(usize, MemoryByKind)], most: u64, unit: f64) -> Drawn {
     let mut below: Vec<f64> = vec![0.0; points.len()];
     for kind in MemoryKind::ALL.into_iter().filter(|kind| points.iter().any(|(_, live)| live.of(*kind) * 500 > most)) {
@@ -125,15 +125,15 @@ fn kinds(chart: &mut Chart<'_, '_>, points: &[(usize, MemoryByKind)], most: u64,
     Ok(())
 }
 
-/// What the horizontal axis counts.
+/// The label of the horizontal axis.
 const STEPS: &str = "steps that store a value, in order";
-/// The height of the plot over what is highest in it.
+/// The height of the plot over its highest value.
 const ROOM: f64 = 1.08;
-/// The same of the strip above that has the numbers of layers.
+/// The height, in the same measure, of the strip above with the numbers of layers.
 const STRIP: f64 = 0.08;
 /// The ground of every other layer.
 const BAND: RGBColor = RGBColor(236, 239, 244);
-/// Of [`POINTS`] places along the time axis, those that a number takes.
+/// The number of places that a number takes, of [`POINTS`] along the time axis.
 const NUMBER: usize = 22;
 
 /// The layers as bands behind the curves, every other one shaded, with their numbers above as far as there is room.

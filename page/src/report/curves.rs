@@ -53,7 +53,7 @@ fn of_model(history: &History) -> Vec<&str> {
     history.steps.last().into_iter().flat_map(measured::of_model).map(|(name, _)| name).collect()
 }
 
-/// What each update measured of something.
+/// The values of a metric, by update.
 pub(crate) fn metric(history: &History, name: &str) -> Vec<Point> {
     history.steps.iter().filter_map(|record| Some((record.step as f64, *record.metrics.get(name)?))).collect()
 }
@@ -112,7 +112,8 @@ fn held_out(history: &History, measured: &str) -> Vec<(String, Curve)> {
     curves
 }
 
-/// Curves with a title and a legend; nothing where there is none to see: no points, or more than one and all of one value, which stands in a table.
+/// Curves with a title and a legend; nothing where there is none to see: no points, or more than one and all of one value, which
+/// stands in a table.
 ///
 /// # Errors
 /// A bug diagnostic when drawing fails.

@@ -1,4 +1,4 @@
-//! What happened to a run, on its page.
+//! Events of a run, on its page.
 
 use crate::html::escaped;
 use halite_train::Event;

@@ -7,7 +7,7 @@ use halite_train::{EvalRecord, Seen, Startup, TimeRecord, Times};
 /// Updates over which the rate is taken.
 const RECENT: usize = 100;
 
-/// How far a run is, of how many updates, with what.
+/// The progress of a run, with its model, sizes, optimizer and target, in a line.
 pub(super) fn progress(recipe: &Recipe, made: u64) -> String {
     let optimizer = &recipe.optimizer;
     let sizes = match (recipe.batch, recipe.seq) {
@@ -24,14 +24,14 @@ pub(super) fn progress(recipe: &Recipe, made: u64) -> String {
     )
 }
 
-/// What made a run, and on what, as far as that is known.
+/// The seed of a run, and the version of Halite and the machine that it ran on, as far as they are known.
 pub(super) fn made_by(recipe: &Recipe, startups: &[Startup]) -> String {
     let seed = format!("seed {}", recipe.train.seed);
     let Some(Startup { halite, os, arch, cores, .. }) = startups.last() else { return seed };
     format!("{seed} · Halite {halite} · {} on {os} {arch}", counted(*cores, "core"))
 }
 
-/// What was measured last.
+/// The last measurements, by name.
 pub(super) fn last(seen: &Seen<'_>) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
@@ -58,7 +58,7 @@ fn last_evals(evals: &[EvalRecord]) -> &[EvalRecord] {
     evals.chunk_by(|a, b| a.step == b.step).last().unwrap_or_default()
 }
 
-/// Where the time went.
+/// The rate and utilization of the last updates, and the time of each part of the run.
 pub(super) fn times(times: &Times, startups: &[Startup]) -> Vec<(String, String)> {
     let records = times.records();
     let recent = &records[records.len().saturating_sub(RECENT)..];
@@ -86,7 +86,7 @@ pub(super) fn times(times: &Times, startups: &[Startup]) -> Vec<(String, String)
     std::iter::once(rate).chain(mfu).chain(parts.into_iter().map(part)).collect()
 }
 
-/// What compiling took in all processes of the run: by Halite, where it is known, and by what runs the modules.
+/// The time of compiling in all processes of the run: by Halite, where it is known, and by the platform that runs the modules.
 fn compiling(startups: &[Startup]) -> Vec<(String, f64)> {
     let Some(last) = startups.last() else { return Vec::new() };
     let known: Vec<f64> = startups.iter().filter_map(|startup| startup.compile_seconds).collect();

@@ -1,4 +1,4 @@
-//! What a study of recipes measured.
+//! The measurements of a study of recipes.
 
 use halite_recipe::{Optimizer, Precision};
 use halite_train::History;
@@ -56,7 +56,7 @@ pub struct RunReport {
     pub gradient_errors: Vec<GradientErrors>,
 }
 
-/// How far the gradients of one step are from those of the reference at the same weights on the same batch.
+/// The errors of the gradients of one step against those of the reference at the same weights on the same batch.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GradientErrors {
     /// Completed updates.

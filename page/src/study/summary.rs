@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct RecipeSummary {
-    /// What the study calls the recipe.
+    /// The name of the recipe in the study.
     pub name: String,
     /// Held-out loss after the last update, by seed.
     pub held_out: Vec<f64>,
@@ -22,7 +22,7 @@ pub struct RecipeSummary {
     pub loss_deviation: f64,
     /// Gradient error by layer: the median over all measurements of all seeds.
     pub gradient_error: Vec<f64>,
-    /// How many runs diverged.
+    /// The number of runs that diverged.
     pub diverged: usize,
 }
 

@@ -57,7 +57,10 @@ impl TryFrom<BufferJson> for Buffer {
     }
 }
 
-/// What a buffer holds, unless it says what goes only with another role.
+/// The role of a buffer.
+///
+/// # Errors
+/// When state has no initial value, or the buffer has a key that goes only with another role.
 fn role(json: &BufferJson) -> Result<BufferRole, String> {
     let BufferJson { name, slot, content, of, init, transient, sum, .. } = json;
     let is_batch = slot == "batch";

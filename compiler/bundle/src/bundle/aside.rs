@@ -1,4 +1,4 @@
-//! Where a bundle waits while another takes its place.
+//! The place of a bundle while another takes its own.
 
 use super::MANIFEST;
 use halite_support::files::{UNFINISHED, end_of_links};
@@ -15,7 +15,7 @@ pub(super) fn located(folder: &Path) -> PathBuf {
     }
 }
 
-/// Where a bundle waits while another takes its place, if there is no call that exchanges the two.
+/// The place of a bundle while another takes its own, if there is no call that exchanges the two.
 pub(super) fn aside(folder: &Path) -> Option<PathBuf> {
     let mut name = OsString::from(UNFINISHED);
     name.push(folder.file_name()?);

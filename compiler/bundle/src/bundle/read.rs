@@ -88,7 +88,7 @@ fn wrong(path: &Path, reason: &str) -> Diagnostic {
     Diagnostic::error(codes::BUNDLE, message).help(AGAIN)
 }
 
-/// What to say of a manifest that is no file.
+/// The diagnostic on a manifest that is no file.
 pub fn contradiction(reason: &str) -> Diagnostic {
     Diagnostic::error(codes::BUNDLE, format!("the manifest contradicts itself: {reason}")).help(AGAIN)
 }
@@ -110,7 +110,7 @@ fn check_parts(manifest: &Manifest) -> std::result::Result<(), String> {
     check_shardings(manifest, &manifest.modules)
 }
 
-/// What serde cannot know of buffers: names are unique, references lead somewhere, sizes can be, samples are of floats.
+/// Checks of buffers beyond those of serde: names are unique, references lead somewhere, sizes can be, samples are of floats.
 pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), String> {
     let mut names = IndexMap::new();
     for buffer in buffers {
@@ -135,7 +135,7 @@ pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), Strin
     check_packings(buffers, &names)
 }
 
-/// There can be such state, and a weight starts by itself.
+/// Checks that there can be such state, and that a weight starts by itself.
 fn check_role(buffer: &Buffer) -> std::result::Result<(), String> {
     let name = &buffer.name;
     match &buffer.role {
@@ -147,7 +147,8 @@ fn check_role(buffer: &Buffer) -> std::result::Result<(), String> {
     }
 }
 
-/// Weights are floats, and so is what starts as they do or from normal samples; the element type holds a constant.
+/// Checks that weights are floats, and so is what starts as they do or from normal samples; and that the element type holds a
+/// constant.
 fn check_start(buffer: &Buffer) -> std::result::Result<(), String> {
     let Buffer { name, dtype, .. } = buffer;
     match (buffer.init(), buffer.init().and_then(Init::fault)) {
@@ -172,7 +173,7 @@ fn is_held(dtype: DType, value: f64) -> bool {
     value.is_finite() && held.is_some_and(|held| if dtype.is_float() { held.is_finite() } else { held == value })
 }
 
-/// What serde cannot know of modules: names are unique, inputs and outputs are buffers, files stay in the folder.
+/// Checks of modules beyond those of serde: names are unique, inputs and outputs are buffers, files stay in the folder.
 fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
     let buffers: IndexMap<_, _> = manifest.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
     let mut names = IndexSet::new();
@@ -203,7 +204,8 @@ fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
     check_schedule(manifest, &names)
 }
 
-/// What is called is there, and calls of one update that read the batch read the same number of micro-batches.
+/// Checks that the modules that are called are there, and that calls of one update that read the batch read the same number of
+/// micro-batches.
 fn check_schedule(manifest: &Manifest, modules: &IndexSet<&str>) -> std::result::Result<(), String> {
     for ScheduledCall { module, repeat } in &manifest.schedule {
         if !modules.contains(module.as_str()) {
@@ -222,7 +224,7 @@ fn check_schedule(manifest: &Manifest, modules: &IndexSet<&str>) -> std::result:
 /// The most calls of a module in one update.
 const MAX_CALLS: usize = 1 << 20;
 
-/// Inputs and outputs go by their names, and each alias has an input of its own.
+/// Checks that inputs and outputs go by their names, and that each alias has an input of its own.
 pub fn check_ports(module: &ModuleEntry) -> std::result::Result<(), String> {
     let twice = |ports: &[Port]| {
         let mut names = IndexSet::new();
@@ -246,7 +248,7 @@ pub fn check_ports(module: &ModuleEntry) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Buffers of several tensors have the shape that follows, state is stored as its weight, and each tensor once.
+/// Checks that buffers of several tensors have the shape that follows, that state is stored as its weight, and each tensor once.
 fn check_packings(buffers: &[Buffer], named: &IndexMap<&str, &Buffer>) -> std::result::Result<(), String> {
     let mut tensors = IndexSet::new();
     for buffer in buffers {
@@ -294,7 +296,7 @@ fn is_possible(shape: &[usize], copies: usize) -> bool {
     shape.iter().try_fold(copies, |product, &size| product.checked_mul(size)).is_some_and(|all| all <= LIMIT)
 }
 
-/// The recipe goes together, and rounding and all that its target derives are what follows from it.
+/// Checks that the recipe goes together, and that rounding and all that its target derives follow from it.
 fn check_recipe(manifest: &Manifest, rules: &dyn ManifestRules) -> Result<()> {
     rules.check(manifest)?;
     if manifest.rounding == RoundingChoice::of(&manifest.recipe.precision) {

@@ -55,12 +55,12 @@ fn place(disk: &Disk, fresh: &Path, folder: &Path) -> Result<()> {
         });
     }
     disk.sync_folder(&folder_of(folder)).map_err(fault)?;
-    // What stays of it is removed when next a bundle is written here.
+    // The rest of it is removed when next a bundle is written here.
     let _ = disk.remove_folder(&aside);
     Ok(())
 }
 
-/// Only a bundle or an empty folder gives way, and a bundle only when it holds nothing that is not its own.
+/// Checks that a bundle or an empty folder gives way, and a bundle only when it holds nothing that is not its own.
 fn check_target(folder: &Path) -> Result<()> {
     let refuse = |what: &str| {
         Err(Diagnostic::error(codes::OUTPUT, format!("`{}` {what}", folder.display()))
@@ -91,7 +91,7 @@ fn check_target(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the bundle in `folder` states of itself; `None` when it is no bundle.
+/// The files that belong to the bundle in `folder`; `None` when it is no bundle.
 fn own(folder: &Path) -> Option<Own> {
     let text = std::fs::read_to_string(folder.join(MANIFEST)).ok()?;
     let manifest: Manifest = serde_json::from_str(&text).ok()?;
@@ -105,9 +105,9 @@ fn own(folder: &Path) -> Option<Own> {
     Some(Own { modules: names.chain([super::MODEL_DUMPS.to_owned()]).collect(), decompositions })
 }
 
-/// What a bundle calls its own.
+/// The files that belong to a bundle.
 struct Own {
-    /// The names of its modules, and what its dumps call all of them.
+    /// The names of its modules, and the name that its dumps have for all of them.
     modules: Vec<String>,
     /// The files of decompositions.
     decompositions: Vec<String>,
@@ -119,7 +119,7 @@ impl Own {
         name == MANIFEST || self.modules.iter().any(|module| belongs(name, module))
     }
 
-    /// Whether a file is what the compiler of a target makes of a module, or was about to when it was killed.
+    /// Whether a file is one that the compiler of a target makes of a module, or was about to make when it was killed.
     fn is_neff(&self, file: &str) -> bool {
         let made =
             |module: &String| [".neff", ".json", ".log"].iter().any(|end| file == format!("{NEFFS}/{module}{end}"));
@@ -133,7 +133,7 @@ fn foreign_in(path: &Path, folder: &str, is_own: impl Fn(&str) -> bool) -> Optio
     let foreign = |entry: std::io::Result<std::fs::DirEntry>| {
         let Ok(entry) = entry else { return Some(folder.to_owned()) };
         let name = format!("{folder}/{}", entry.file_name().display());
-        // A name that is no text is nobody's of ours, however it is shown.
+        // A name that is no text is none of the bundle's, however it is shown.
         (entry.file_name().to_str().is_none() || !is_own(&name)).then_some(name)
     };
     { entries }.find_map(foreign)

@@ -1,22 +1,22 @@
-//! Parts of what buffers store, and which elements of the model's tensors lie there.
+//! Parts of stored buffers, and the elements of the model's tensors that lie there.
 
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{Dims, Packing, Shape};
 use std::ops::Range;
 
-/// Ranges of the dimensions of what is stored. Its elements count row by row.
+/// Ranges of the dimensions of a stored buffer. Its elements count row by row.
 #[derive(Debug)]
 pub(super) struct Cut<'p> {
-    /// The first and the count of each dimension, with the elements between neighbours in what is stored.
+    /// The range of each dimension, with its stride in the stored buffer, in elements.
     dims: Vec<(Range<usize>, usize)>,
-    /// How many dimensions there are before those whose elements follow one another.
+    /// The number of dimensions before those whose elements follow one another.
     outer: usize,
-    /// How many elements follow one another.
+    /// The number of elements that follow one another.
     width: usize,
     packed: Option<Packed<'p>>,
 }
 
-/// What lies where in a packing.
+/// The packing of a buffer, with its sizes in elements.
 #[derive(Debug)]
 struct Packed<'p> {
     packing: &'p Packing,
@@ -28,11 +28,11 @@ struct Packed<'p> {
 /// Elements of a part that follow one another there, and are those of one tensor of the model in equal steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run {
-    /// Which of the tensors that are stored; `None` for padding.
+    /// The index of one of the tensors that are stored; `None` for padding.
     pub(super) tensor: Option<usize>,
     /// The position of the first in that tensor.
     pub(super) first: usize,
-    /// From one to the next.
+    /// The distance from one to the next.
     pub(super) step: usize,
     pub(super) count: usize,
 }
@@ -44,7 +44,7 @@ impl<'p> Cut<'p> {
         Self::within(shape, &ranges, None)
     }
 
-    /// Ranges of what the buffer `name` stores.
+    /// Ranges of the buffer `name`.
     ///
     /// # Errors
     /// When there is not one range for each dimension, within it.
@@ -94,7 +94,7 @@ impl<'p> Cut<'p> {
 }
 
 impl Packed<'_> {
-    /// What lies in the first row that a run of what is stored is in.
+    /// The elements of the first row that a run of the stored buffer is in.
     fn run(&self, stored: Run) -> Run {
         let (row, column) = (stored.first / self.row, stored.first % self.row);
         let (rank, row) = (row / self.rows, row % self.rows);

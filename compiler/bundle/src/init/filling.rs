@@ -1,4 +1,4 @@
-//! Elements that state starts with.
+//! The initial elements of state.
 
 use super::cut::{Cut, Run};
 use super::orthogonal::orthogonal;
@@ -9,7 +9,7 @@ use halite_tensor::{DType, HostTensor, Init, Shape, TRUNCATED_AT, rounding};
 /// Elements that one thread fills at a time.
 const CHUNK: usize = 1 << 16;
 
-/// How a buffer is filled.
+/// The filling of a buffer with initial values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filling {
     pub(super) init: Init,
@@ -20,7 +20,7 @@ pub(super) struct Filling {
     pub(super) threads: usize,
 }
 
-/// What elements are.
+/// The values of the elements.
 enum Values {
     /// The bytes of each.
     Equal(Vec<u8>),
@@ -32,7 +32,7 @@ enum Values {
     Ranged([f64; 2], Vec<usize>),
 }
 
-/// What samples are drawn from.
+/// A distribution that samples are drawn from.
 #[derive(Clone, Copy)]
 enum Distribution {
     Normal { std: f64 },
@@ -74,7 +74,7 @@ impl Filling {
         HostTensor::from_bytes(dtype, shape, bytes).map_err(|_| Diagnostic::bug("a state of another size"))
     }
 
-    /// Thread t takes chunks t, t + threads, and so on.
+    /// Fills in parallel: thread t takes chunks t, t + threads, and so on.
     fn fill(self, values: &Values, cut: &Cut<'_>, bytes: &mut [u8]) {
         let mut shares: Vec<Vec<(usize, &mut [u8])>> = (0..self.threads.max(1)).map(|_| Vec::new()).collect();
         for (index, chunk) in bytes.chunks_mut(CHUNK * self.dtype.size()).enumerate() {

@@ -1,4 +1,4 @@
-//! What states start with.
+//! Tests of the initial values of states.
 
 mod parts;
 

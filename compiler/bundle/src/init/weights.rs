@@ -108,8 +108,7 @@ fn types(manifest: &Manifest) -> IndexMap<String, Vec<DType>> {
     named.flat_map(|(names, types)| names.into_iter().map(|name| (name, types.clone()))).collect()
 }
 
-/// What is wrong with values that are not finite, or become infinite where they are rounded to the first of these types, or
-/// from that to another.
+/// Reports values that are not finite, or become infinite where they are rounded to the first of these types, or from that to another.
 fn not_finite(name: &str, tensor: &HostTensor, types: &[DType]) -> Option<Diagnostic> {
     let largest = tensor.f64s().into_iter().map(f64::abs).max_by(f64::total_cmp)?;
     let error = |message: String| Diagnostic::error(codes::TENSORS, message);

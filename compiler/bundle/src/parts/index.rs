@@ -1,4 +1,4 @@
-//! How the parts of a state lie.
+//! The index of a state in parts: the layout over ranks and the file of each.
 
 use crate::Buffer;
 use crate::sharded::check_buffers;
@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 /// The key under which a part says of which series it is.
 pub(super) const SERIES: &str = "halite.series";
 
-/// How the parts of a state lie.
+/// The index of a state in parts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartsIndex {
@@ -28,14 +28,14 @@ pub struct PartsIndex {
     pub files: Vec<String>,
     /// The ranks.
     pub mesh: Mesh,
-    /// What is saved, and how it lies on them.
+    /// The saved buffers, with their shardings.
     pub buffers: Vec<Buffer>,
     /// Texts for readers of checkpoints, by key.
     pub texts: BTreeMap<String, String>,
 }
 
 impl PartsIndex {
-    /// That of a state of these buffers on the ranks of a mesh, in a place.
+    /// The index of a state of these buffers on the ranks of a mesh, in a place.
     pub fn new(place: &Path, series: u64, mesh: &Mesh, buffers: Vec<Buffer>) -> Self {
         let ranks = mesh.num_ranks();
         let files = (0..ranks).map(|rank| file_name(&name_of(place), series, rank, ranks)).collect();
@@ -77,7 +77,7 @@ impl PartsIndex {
     }
 }
 
-/// What a state is called, without ending.
+/// The name of a state, without ending.
 pub(super) fn name_of(place: &Path) -> Cow<'_, str> {
     let name = place.file_name().map_or(Cow::Borrowed("state"), |name| name.to_string_lossy());
     match name.strip_suffix(".safetensors") {

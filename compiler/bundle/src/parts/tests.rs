@@ -103,7 +103,7 @@ fn a_state_is_replaced_whole() {
                 assert!(result.is_ok() && found == state(100) && n > 8, "call {n} {fate:?}");
                 break;
             }
-            // What is left over goes with the next save.
+            // The rest goes with the next save.
             save(&calm, &place, &state(200)).unwrap();
             assert_eq!(tensors::read(&index_path(&place)).unwrap(), state(200));
             let parts = std::fs::read_dir(folder.path())

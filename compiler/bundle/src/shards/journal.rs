@@ -1,4 +1,5 @@
-//! What a write of a checkpoint of several files is about to do, so that the next one can end what a killed one began.
+//! The journal of a write of a checkpoint of several files: the changes to come, so that the next write can end what a killed one
+//! began.
 //!
 //! New files get names that are free; then one rename of the head, which is the index or the only file, makes them the
 //! checkpoint; then the old files go. The journal lies beside them from before the first to after the last.
@@ -16,9 +17,9 @@ use std::path::{Path, PathBuf};
 pub(super) struct Changes {
     /// The head of the new checkpoint.
     pub(super) head: String,
-    /// What is needed only once the head is that of the new checkpoint.
+    /// Files that are needed only once the head is that of the new checkpoint.
     pub(super) new: Vec<String>,
-    /// What is not needed from then on.
+    /// Files that are not needed from then on.
     pub(super) old: Vec<String>,
 }
 
@@ -33,12 +34,12 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Where the journal of the checkpoint `name` in a folder is.
+    /// The path of the journal of the checkpoint `name` in a folder.
     fn path(folder: &Path, name: &str) -> PathBuf {
         folder.join(format!("{UNFINISHED}{name}.json"))
     }
 
-    /// Writes down what is about to be done.
+    /// Writes down the changes that are about to be made.
     pub(super) fn begin(disk: &Disk, folder: &Path, name: &str, changes: &Changes) -> Result<Self> {
         let path = Self::path(folder, name);
         let bytes = serde_json::to_vec(changes).map_err(|error| Diagnostic::bug(error.to_string()))?;
@@ -46,7 +47,10 @@ impl Journal {
         Self::open(folder, name)?.ok_or_else(|| cannot("write", &path, &std::io::ErrorKind::NotFound.into()))
     }
 
-    /// What another write left; `None` where there is nothing, or what is no journal.
+    /// Opens the journal that another write left; `None` where there is none, or a file that is no journal.
+    ///
+    /// # Errors
+    /// When another process holds it, or it cannot be read.
     fn open(folder: &Path, name: &str) -> Result<Option<Self>> {
         let path = Self::path(folder, name);
         let Ok(lock) = File::open(&path) else { return Ok(None) };

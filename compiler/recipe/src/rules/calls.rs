@@ -1,4 +1,4 @@
-//! Functions that stay functions, and what their backwards compute again.
+//! Checks of `emit.calls` and `recompute`.
 
 use crate::{Calls, Places, Recipe, Recompute, RecomputePolicy};
 use halite_support::{Diagnostic, Diagnostics, codes};
@@ -12,7 +12,7 @@ pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics
     }
 }
 
-/// Each narrowing has random bits of its own, which a function that several calls share cannot have.
+/// Reports calls that are kept where each narrowing has random bits of its own, which a function that several calls share cannot have.
 fn rounded(recipe: &Recipe, places: &Places) -> Option<Diagnostic> {
     recipe.emit.calls.filter(|calls| *calls != Calls::Inline && recipe.precision.rounds_everywhere())?;
     let message = "`emit.calls` keeps calls, but each narrowing of `precision.sr.sites = \"all\"` has bits of its own";
@@ -22,7 +22,7 @@ fn rounded(recipe: &Recipe, places: &Places) -> Option<Diagnostic> {
     )
 }
 
-/// `none` and something.
+/// Reports `none` beside other entries.
 fn nothing(entries: &[Recompute], places: &Places) -> Option<Diagnostic> {
     if entries.len() < 2 || !entries.contains(&Recompute::Policy(RecomputePolicy::None)) {
         return None;
@@ -31,7 +31,7 @@ fn nothing(entries: &[Recompute], places: &Places) -> Option<Diagnostic> {
     Some(error.or_at(places.nearest("recompute"), "one or the other").help("remove `none`, or everything else"))
 }
 
-/// There is one memory.
+/// Reports several budgets: there is one memory.
 fn budgets(entries: &[Recompute], places: &Places) -> Option<Diagnostic> {
     let has_budget = |entry: &&Recompute| matches!(entry, Recompute::Where(entry) if entry.budget.is_some());
     if entries.iter().filter(has_budget).count() < 2 {
@@ -41,7 +41,7 @@ fn budgets(entries: &[Recompute], places: &Places) -> Option<Diagnostic> {
     Some(error.or_at(places.nearest("recompute"), "which of them?").help("keep one"))
 }
 
-/// An entry is a budget, or chooses by pattern.
+/// Reports an entry with neither a pattern nor a budget, or with both.
 fn entry_of_nothing(entry: &Recompute, index: usize, places: &Places) -> Option<Diagnostic> {
     let Recompute::Where(entry) = entry else { return None };
     let by_pattern = entry.op.is_some() || entry.scope.is_some();
@@ -60,17 +60,17 @@ fn entry_of_nothing(entry: &Recompute, index: usize, places: &Places) -> Option<
 }
 
 impl Recipe {
-    /// What becomes of calls, where the target does as it does when a recipe says nothing.
+    /// The form of calls in HLO, given the target's default.
     pub fn calls(&self, of_target: Calls) -> Calls {
         if self.precision.rounds_everywhere() { Calls::Inline } else { self.emit.calls.unwrap_or(of_target) }
     }
 
-    /// Whether backwards compute anything again beyond what costs next to nothing.
+    /// Whether the recipe asks for recomputation beyond that of ops that cost next to nothing.
     pub fn recomputes(&self) -> bool {
         !matches!(self.recompute[..], [] | [Recompute::Policy(RecomputePolicy::None)])
     }
 
-    /// How many bytes forwards may keep for backwards.
+    /// The bound, in bytes, on the residuals that forwards save for backwards; `None` without a budget.
     pub fn residual_budget(&self) -> Option<u64> {
         self.recompute.iter().find_map(|entry| match entry {
             Recompute::Where(entry) => entry.budget.map(|budget| budget.0),

@@ -1,4 +1,4 @@
-//! What goes together in the data of a recipe.
+//! Checks of the data of a recipe.
 
 use crate::{DataSource, Extension, Places, Recipe};
 use halite_support::nearest::{list, suggestion};
@@ -18,7 +18,7 @@ pub(super) fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension,
     }
 }
 
-/// A format that nobody knows. A text has none: its schema was checked.
+/// Reports an unknown format. A text has none: its schema was checked.
 fn unknown(key: &str, format: &str, formats: &[&str]) -> Option<Diagnostic> {
     let message = || format!("`{key}` is `{format}`, expected one of {}", list(formats));
     let error = || Diagnostic::error(codes::RECIPE_RANGE, message()).help(suggestion(format, formats));
@@ -30,7 +30,7 @@ fn nothing() -> Diagnostic {
         .help("name files to train on: `sources = [{ files = [\"corpus/*.jsonl\"] }]`")
 }
 
-/// What is wrong with a list of sources.
+/// The mistakes in a list of sources: no files, no name, a name that is given twice.
 fn wrong(sources: &[DataSource]) -> Vec<Diagnostic> {
     let error = |message| Diagnostic::error(codes::RECIPE_RANGE, message);
     let mut wrong = Vec::new();

@@ -10,7 +10,7 @@ use halite_tensor::rounding::{as_computed, turns_into};
 struct Number {
     /// Its key.
     key: String,
-    /// What is computed of it, where that is not the number itself.
+    /// The quantity that is computed from it, as a message calls it; `None` where it is the number itself.
     of: Option<&'static str>,
     value: f64,
     range: Range,
@@ -21,7 +21,7 @@ impl Number {
         Self { key, of: None, value, range }
     }
 
-    /// What is computed of it, which has no upper end.
+    /// The same key with a quantity that is computed from its number, which has no upper end.
     fn of(self, of: &'static str, value: f64) -> Self {
         Self { of: Some(of), value, range: Range::NotNegative, ..self }
     }
@@ -36,14 +36,14 @@ pub(super) fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension,
     }
 }
 
-/// What is wrong with a number that the update computes of the one under a key, which the type of the update may make 0 or
-/// infinite; the diagnostic has the key.
+/// Reports a number that the update computes from the one under a key, where the type of the update makes it 0, infinite or negative;
+/// the diagnostic has the key.
 pub fn in_update(recipe: &Recipe, key: String, of: &'static str, value: f64) -> Option<Diagnostic> {
     let number = Number::new(key, value, Range::NotNegative).of(of, value);
     refuse(recipe, &number).map(|(error, _)| error.key(number.key))
 }
 
-/// What is wrong with a number, with a label for its place.
+/// Reports a number that its type does not hold, with a label for its place.
 fn refuse(recipe: &Recipe, number: &Number) -> Option<(Diagnostic, String)> {
     // Scalars are computed in `f32` at least, and multiply tensors in the type of the update.
     let update = recipe.precision.update;
@@ -57,14 +57,14 @@ fn refuse(recipe: &Recipe, number: &Number) -> Option<(Diagnostic, String)> {
     Some((error, format!("{told} in `{dtype}`")))
 }
 
-/// What a number is in a type, where it leaves its range or its meaning there.
+/// The value that a number becomes in a type, where it leaves its range or its meaning there.
 fn lost(number: &Number, dtype: DType) -> Option<String> {
     let computed = as_computed(dtype, number.value);
     let out_of_range = (!number.range.contains(computed)).then(|| computed.to_string());
     turns_into(dtype, number.value).map(str::to_owned).or(out_of_range)
 }
 
-/// Every number of the optimizer and the schedule, and what the update computes of several before it is a tensor.
+/// Every number of the optimizer and the schedule, and the products of two that the update computes before they multiply a tensor.
 fn numbers(recipe: &Recipe, extension: &dyn Extension) -> Vec<Number> {
     let (optimizer, schedule) = (&recipe.optimizer, &recipe.schedule);
     let path = optimizer.path();
@@ -94,7 +94,7 @@ fn of_group(path: &str, group: &Group, lr: f64) -> Vec<Number> {
     scales.into_iter().chain(decay).collect()
 }
 
-/// The numbers among the settings of a rule or a shape, which its keys have ranges for.
+/// The numbers among the settings of a rule or a shape, each with the range of its key.
 fn settings(sections: &[&'static Section], name: &str, path: &str, settings: &toml::Table) -> Vec<Number> {
     let keys = sections.iter().find(|section| section.name == name).map_or(&[][..], |section| section.keys);
     let real = |value: &toml::Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));

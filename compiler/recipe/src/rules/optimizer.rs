@@ -1,4 +1,4 @@
-//! Update rules, shapes of schedules and groups of parameters that there are.
+//! Checks of update rules, shapes of schedules and groups of parameters.
 
 use crate::{Extension, Group, Places, REST, Recipe, Section};
 use halite_support::nearest::{list, suggestion};
@@ -19,7 +19,7 @@ pub(super) fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension,
     }
 }
 
-/// What speaks against norms of these groups.
+/// Reports that these groups have no norms of their own: there are none, or one is called [`REST`].
 fn group_norms(groups: &[Group], places: &Places) -> Option<Diagnostic> {
     let clash = |message: String| Diagnostic::error(codes::RECIPE_CLASH, message);
     if groups.is_empty() {
@@ -33,7 +33,7 @@ fn group_norms(groups: &[Group], places: &Places) -> Option<Diagnostic> {
     Some(error.or_at(place, "taken").help("give it another name"))
 }
 
-/// What is unknown of a rule or shape: its name or one of its settings; with the path of it.
+/// Reports an unknown rule or shape, or an unknown setting of one, with the path of it.
 fn known(
     (what, name): (&str, &str),
     sections: &[&'static Section],
@@ -84,7 +84,7 @@ fn groups(groups: &[Group], places: &Places) -> Diagnostics {
     mistakes
 }
 
-/// A setting of a frozen group that frozen weights do not have.
+/// A setting of a frozen group that has no effect on frozen weights.
 fn idle(group: &Group) -> Option<String> {
     if !group.frozen {
         return None;

@@ -1,4 +1,4 @@
-//! Overrides that do something, and nothing that contradicts the rest.
+//! Checks of overrides: each changes something, and none contradicts the rest.
 
 use super::precision;
 use crate::{Master, Places, Precision, PrecisionOverride};
@@ -40,7 +40,7 @@ impl Override<'_> {
         }
     }
 
-    /// `f64` is for verification, of everything.
+    /// Reports `f64` beside other types: it is for verification, of everything.
     fn all_or_nothing(&self, base: &Precision) -> Option<Diagnostic> {
         let is_f64 = |dtype: DType| dtype == DType::F64;
         let (key, dtype) = self.types().find(|&(_, dtype)| is_f64(dtype) != is_f64(base.operand))?;
@@ -50,7 +50,7 @@ impl Override<'_> {
         Some(error.help("set `precision = \"fp64\"` without overrides, or use `f64` nowhere"))
     }
 
-    /// Each pattern chooses what the override is about; parameters have other types than instructions.
+    /// Checks that the patterns choose either instructions or parameters, and that the types belong to them.
     fn patterns(&self, mistakes: &mut Diagnostics) {
         let PrecisionOverride { op, scope, parameter, .. } = self.change;
         let (of_ops, of_parameters) = (self.of_ops(), self.of_parameters());
@@ -115,7 +115,7 @@ impl Override<'_> {
         stated.filter_map(|(key, dtype)| Some((key, dtype?)))
     }
 
-    /// What holds where the override matches, as far as types are compared.
+    /// The precision where the override matches, as far as types are compared.
     fn applied(&self, base: &Precision) -> Precision {
         Precision {
             weight: self.change.weight.unwrap_or(base.weight),

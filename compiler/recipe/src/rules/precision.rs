@@ -30,7 +30,7 @@ pub(super) fn check(precision: &Precision, places: &Places, mistakes: &mut Diagn
     if mistakes.len() == before {
         mistakes.extend(all_or_nothing(&entries, places));
     }
-    // What these find would follow from that.
+    // The mistakes that these find would follow from those.
     if mistakes.len() == before {
         mistakes.extend(accumulate(precision, places, "precision"));
         mistakes.extend(master(precision, places, "precision"));

@@ -1,4 +1,4 @@
-//! Holding a recipe to its schema.
+//! Checks of a recipe's text against the schema.
 
 use super::hint::{Hint, explain};
 use super::join;
@@ -61,7 +61,7 @@ impl Checker<'_> {
         self.choices(table, keys, path, span);
     }
 
-    /// What a table states under one of several keys, it states once, and where it must, it does.
+    /// Checks that a table states at most one of the keys of a choice, and one where it must.
     fn choices(&mut self, table: &Table, keys: &[Key], path: &str, span: Span) {
         let mut choices: Vec<&str> = keys.iter().filter_map(|key| key.choice).collect();
         choices.dedup();
@@ -174,7 +174,7 @@ impl Checker<'_> {
         let help = match (kind, &node.value) {
             (Kind::Whole(..) | Kind::Real(_), _) => format!("set `{path}` to such a number"),
             (Kind::Version, _) => format!("write `{path} = {RECIPE_VERSION}`"),
-            // What a table is to say is often written in its place.
+            // The name that such a table states is often written in its place.
             (Kind::Table(keys), Value::Text(text)) => {
                 match (needed_choices(keys).contains(&text.as_str()), &keys[..]) {
                     (true, _) => format!("write it as a table: `[{path}.{text}]` with its settings"),
@@ -253,7 +253,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The peak lies before the floor.
+    /// Checks that the peak lies before the floor.
     fn schedule(&mut self, root: &Table) {
         let Some(Value::Table(schedule)) = root.get("schedule").map(|entry| &entry.node.value) else { return };
         let number = |key| schedule.get(key).map(|entry| (&entry.node.value, entry.node.span));
@@ -273,7 +273,7 @@ impl Checker<'_> {
     }
 }
 
-/// A key that a table of these keys, of a recipe of those with this update rule, does not have.
+/// Reports a key that is not among the `keys` of its table, in a recipe with the keys `recipe` and this update rule.
 pub(super) fn unknown(
     name: &str,
     path: &str,

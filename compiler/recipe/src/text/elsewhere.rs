@@ -1,14 +1,14 @@
-//! Words that other trainers have for what a recipe says otherwise, and for what Halite does not do.
+//! Words of other trainers: for keys that a recipe calls otherwise, and for what Halite does not do.
 
-/// What a word of other trainers is here.
+/// The meaning of a word of other trainers in a recipe.
 pub(super) enum Meant {
     /// Another key.
     Key(&'static str),
-    /// Another key, whose values are to be understood otherwise.
+    /// Another key whose values mean something else, which the remark explains.
     As(&'static str, &'static str),
     /// A size of the model, as built-in models call it.
     Size(&'static str),
-    /// Nothing: what Halite does instead, and the nearest thing that there is.
+    /// No key: what Halite does instead, and the nearest thing that there is.
     Nothing { instead: &'static str, nearest: &'static str },
 }
 
@@ -328,7 +328,7 @@ pub(super) static WORDS: &[(&[&str], Meant)] = &[
     ),
 ];
 
-/// What a key is called elsewhere, given its path.
+/// The names of a key in other trainers, given its path.
 pub fn other_names(path: &str) -> impl Iterator<Item = &'static str> {
     let of_key = WORDS.iter().filter(move |(_, meant)| matches!(meant, Other(key) | As(key, _) if *key == path));
     of_key.flat_map(|(names, _)| names.iter().copied())

@@ -1,4 +1,4 @@
-//! What to say of a word that is no key where it stands.
+//! Hints for words that are no keys where they stand.
 
 use super::elsewhere::{Meant, WORDS};
 use super::join;
@@ -10,13 +10,13 @@ use halite_support::{Code, codes};
 /// The update rule whose keys are named where nothing says which one is meant.
 const RULE: &str = "adamw";
 
-/// What a word that is no key was probably meant to be.
+/// The key that a word was probably meant to be, and a help.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Hint {
-    /// The path of the key of the recipe that is meant, where that is known to be one.
+    /// The path of the key of the recipe that is meant, if it is known.
     pub key: Option<String>,
-    /// What to do, as a help.
+    /// The advice, for the help of a diagnostic.
     pub help: String,
     pub(super) code: Code,
 }
@@ -32,7 +32,7 @@ impl Hint {
     }
 }
 
-/// What to say of an unknown key in a table of these keys, of a recipe of those with this update rule.
+/// Returns the hint for an unknown key of a table with these keys, in a recipe with the keys `recipe` and this update rule.
 pub(super) fn explain(name: &str, keys: &[Key], recipe: &[Key], rule: Option<&str>) -> Hint {
     let names = names(keys);
     let same = || names.iter().copied().find(|own| own.eq_ignore_ascii_case(name));
@@ -55,15 +55,15 @@ pub(super) fn explain(name: &str, keys: &[Key], recipe: &[Key], rule: Option<&st
     }
 }
 
-/// The same for a word that was given where a key of a recipe may be meant, as in the table of a model's configuration or on a command
-/// line; `rule` is the update rule of the recipe, if there is one.
+/// Returns the hint for a word that was given where a key of a recipe may be meant, as in the table of a model's configuration or on a
+/// command line; `rule` is the update rule of the recipe, if there is one.
 pub fn hint(name: &str, extension: &dyn Extension, rule: Option<&str>) -> Option<Hint> {
     let keys = crate::extension::keys(extension, None);
     let near = || nearest(name, names(&keys)).map(Hint::key);
     outside(name, &keys, rule).or_else(near)
 }
 
-/// What a key is outside the table that it stands in.
+/// Returns the hint for a word of another trainer, or for a key outside the table that it stands in.
 fn outside(name: &str, recipe: &[Key], rule: Option<&str>) -> Option<Hint> {
     // As options of a command line are written.
     let word = name.trim_start_matches('-').replace('-', "_");
@@ -84,7 +84,7 @@ fn outside(name: &str, recipe: &[Key], rule: Option<&str>) -> Option<Hint> {
             }
         });
     }
-    // A whole table is not what a key in another one was meant to be.
+    // A key of another table was not meant to be a whole table.
     let paths: Vec<String> =
         paths(&word, recipe).into_iter().filter(|path| path.contains('.') || leaf(path, recipe)).collect();
     let of_rules = |path: &String| path.starts_with("optimizer.") && path.matches('.').count() == 2;
@@ -103,12 +103,12 @@ fn outside(name: &str, recipe: &[Key], rule: Option<&str>) -> Option<Hint> {
     }
 }
 
-/// Whether the key of a recipe is no table of others.
+/// Whether a top-level key of a recipe takes anything but a table.
 fn leaf(name: &str, recipe: &[Key]) -> bool {
     recipe.iter().any(|key| key.name == name && !matches!(key.kind, Kind::Table(_)))
 }
 
-/// A key of an update rule as one of the rule that a recipe has, where that has such a key.
+/// The path of a key of AdamW as one of the recipe's update rule, where that rule has such a key.
 fn of_rule(key: &str, recipe: &[Key], rule: Option<&str>) -> String {
     let own = || Some(format!("optimizer.{}.{}", rule?, key.strip_prefix("optimizer.adamw.")?));
     let last = key.rsplit('.').next().unwrap_or(key);
@@ -174,7 +174,7 @@ mod tests {
         let of_sgd = |name: &str| hint(name, &crate::testing::Known, Some("sgd")).and_then(|hint| hint.key);
         assert_eq!(of_sgd("--learning-rate").as_deref(), Some("optimizer.sgd.lr"));
         assert_eq!(of_sgd("lr").as_deref(), Some("optimizer.sgd.lr"));
-        // What only one rule has is a key of that.
+        // A key that only one rule has is a key of that rule.
         assert_eq!(of_sgd("adam_beta1").as_deref(), Some("optimizer.adamw.betas"));
         assert_eq!(help("precison"), "did you mean `precision`? `halite help precision` describes it");
         assert!(

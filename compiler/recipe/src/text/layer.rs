@@ -65,8 +65,8 @@ pub(super) fn put_rule(optimizer: &mut Table, name: &str, mut entry: Entry, repl
     optimizer.insert(name.to_owned(), entry);
 }
 
-/// Where a key of the optimizer, which stands at `span`, is the name of an update rule, drops the other rules, and gives what of them
-/// holds of any rule.
+/// Drops the other rules where a key of the optimizer, which stands at `span`, is the name of an update rule, and returns the settings
+/// of them that hold of any rule.
 pub(super) fn choose_rule(optimizer: &mut Table, key: &str, span: Span, replaced: &mut Vec<Replaced>) -> Table {
     let mut kept = Table::new();
     if Optimizer::is_own_key(key) {
@@ -95,7 +95,7 @@ pub(super) fn keep(settings: &mut Table, kept: Table) {
     }
 }
 
-/// Where a key bounds the gradients, drops the other bound.
+/// Drops the other bound where a key bounds the gradients.
 pub(super) fn choose_bound(settings: &mut Table, key: &str) {
     if Optimizer::is_bound(key) {
         settings.retain(|name, _| name == key || !Optimizer::is_bound(name));

@@ -21,7 +21,7 @@ pub fn model_of(
     for text in overrides {
         let file = sources.add(format!("--set {text}"), text);
         places.texts.push(file);
-        // What is wrong with an override is told elsewhere.
+        // Errors of an override are reported elsewhere.
         let _ = overrides::apply(&mut root, file, text, &keys, &mut replaced);
     }
     renamed::rename(&mut root, &mut places);

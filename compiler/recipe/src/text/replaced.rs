@@ -1,20 +1,20 @@
-//! What is told where an override or a layer chooses another update rule than the recipe.
+//! The notice of an override or a layer that chooses another update rule than the recipe.
 
 use super::tree::{Entry, Node, Value};
 use crate::Optimizer;
 use halite_support::{Diagnostic, Span, codes};
 
-/// The table of an update rule whose place another one took.
+/// The table of an update rule that another one replaced.
 pub(super) struct Replaced {
     /// The name of the rule.
     pub(super) rule: String,
     pub(super) entry: Entry,
-    /// Where the other one is named.
+    /// The place where the other one is named.
     pub(super) by: Span,
 }
 
-/// Which settings of the first rule that was replaced are lost, which stay, and which the optimizer has by default; `None` where none
-/// is lost. `root` is the recipe as it is read.
+/// Reports which settings of the first rule that was replaced are lost, which stay, and which the optimizer has by default; `None`
+/// where none is lost. `root` is the recipe as it is read.
 pub(super) fn note(replaced: &[Replaced], root: &Node, optimizer: &Optimizer) -> Option<Diagnostic> {
     let (first, rule) = (replaced.first()?, &optimizer.rule);
     let Value::Table(before) = &first.entry.node.value else { return None };

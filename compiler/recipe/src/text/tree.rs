@@ -10,9 +10,9 @@ use toml::de::{DeString, DeTable, DeValue};
 /// A value with its place.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// What it is.
+    /// The value itself.
     pub(super) value: Value,
-    /// Where it stands.
+    /// The place of the value.
     pub(super) span: Span,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Entry {
 }
 
 impl Node {
-    /// What the value is, for a message.
+    /// The value in words, for a message.
     pub(super) fn describe(&self) -> String {
         match &self.value {
             Value::Bool(value) => format!("`{value}`"),
@@ -119,7 +119,7 @@ pub(super) fn parse(file: FileId, text: &str) -> Result<Node, Diagnostics> {
 /// The value that `text[range]` spells; a plain word is a string.
 ///
 /// # Errors
-/// When it is neither, or nests too deeply.
+/// When it is neither a value nor a word, or nests too deeply.
 pub(super) fn parse_value(file: FileId, text: &str, range: Range<usize>) -> Result<Node, Diagnostics> {
     let span = Span::new(file, range.start, range.end);
     let reader = Reader { file, start: range.start };
@@ -154,7 +154,7 @@ fn syntax_error(file: FileId, text: &str, error: &toml::de::Error) -> Diagnostic
 /// Turns parsed TOML of one file into nodes.
 struct Reader {
     file: FileId,
-    /// Where in the file the TOML begins.
+    /// The offset in the file at which the TOML begins.
     start: usize,
 }
 

@@ -10,10 +10,10 @@ use halite_support::{Result, units};
 use std::io::Read;
 use std::path::Path;
 
-/// How much is read at once of elements that are not longer.
+/// The number of bytes that are read at once of elements that are not longer.
 const READ: usize = 1 << 18;
 
-/// How much is read at first to see whether a file is an array.
+/// The number of bytes that are read at first to see whether a file is an array.
 const FEW: usize = 64;
 
 /// A file that is one array.
@@ -27,11 +27,11 @@ pub(super) struct ArrayShard {
 /// Whether the first thing in a file is the begin of an array.
 pub(super) fn is_array(origin: &Origin, coding: Coding) -> Result<bool> {
     let (mut text, mut start) = (coding.open(origin, 0)?, Vec::new());
-    // Most files begin with what means something: the rest of what may be blank is read of the others alone.
+    // Most files do not begin with many blanks: more is read only of those that do.
     for most in [FEW, READ] {
         match text.by_ref().take((most - start.len()) as u64).read_to_end(&mut start) {
             Ok(_) => {}
-            // What is damaged is told of where it is read.
+            // Damage is reported where the file is read.
             Err(error) if coding.is_decoded() && is_damage(error.kind()) => return Ok(false),
             Err(error) => return Err(cannot("read", &origin.path, &error)),
         }
@@ -74,7 +74,7 @@ struct ArrayBlocks {
     may_end: bool,
 }
 
-/// How far an element was looked through.
+/// The state of a search for the end of an element.
 #[derive(Default)]
 struct Scan {
     looked: usize,
@@ -122,7 +122,7 @@ impl ArrayBlocks {
         }
     }
 
-    /// What stands at the end of the array: nothing, if it is one.
+    /// Reads the end of the array, behind which nothing may follow.
     fn end(&mut self, at: u64) -> Result<Found> {
         self.may_end = true;
         self.input.consume(1);

@@ -34,16 +34,16 @@ pub(crate) struct ParquetShard {
     table: Table,
 }
 
-/// What the end of a file says of it.
+/// The information at the end of a file.
 enum Table {
-    /// The rows that are used, and which column is the text.
+    /// The rows that are used, and the index of the column with the text.
     Rows(Range<u64>, usize),
-    /// Nothing, which is why.
+    /// No rows, with the reason.
     Damaged(String),
 }
 
 impl ParquetShard {
-    /// Reads what the end of a file says of it.
+    /// Reads the information at the end of a file.
     ///
     /// # Errors
     /// When it cannot be read, or has no such column of text.
@@ -86,7 +86,7 @@ struct ParquetBlocks {
     leaf: usize,
     /// The rows that are used.
     range: Range<u64>,
-    /// Why there are none.
+    /// The reason why there are none.
     damage: Option<String>,
     /// The row that comes next.
     at: u64,
@@ -266,7 +266,7 @@ fn document(place: Place, value: Option<&ByteArray>, column: &str) -> Found {
     }
 }
 
-/// What is wrong with a file that could be read.
+/// The damage of a file that could be read, in words.
 ///
 /// # Errors
 /// When it could not.
@@ -288,7 +288,7 @@ fn is_text(column: &ColumnDescriptor) -> bool {
     column.physical_type() == Type::BYTE_ARRAY && column.max_rep_level() == 0
 }
 
-/// Which of the columns has this name and is a text for each row.
+/// The index of the column that has this name and is a text for each row.
 fn find(path: &Path, columns: &[impl AsRef<ColumnDescriptor>], name: &str) -> Result<usize> {
     let named = columns.iter().position(|column| column.as_ref().path().string() == name);
     if let Some(leaf) = named.filter(|leaf| is_text(columns[*leaf].as_ref())) {

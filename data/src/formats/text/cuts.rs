@@ -1,19 +1,19 @@
-//! Where texts are cut: between documents, and within documents that are too long for one block.
+//! Cuts of texts: between documents, and within documents that are too long for one block.
 
 use crate::documents::Documents;
 
-/// What stands next in a text.
+/// The next block of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cut {
     /// Bytes of the block.
     pub(crate) block: usize,
-    /// Bytes until what follows, a separator included.
+    /// Bytes until the text that follows, a separator included.
     pub(crate) consumed: usize,
     /// Whether the document ends here.
     pub(crate) last: bool,
 }
 
-/// How many bytes before a document belong to none.
+/// The number of bytes before a document that belong to none.
 pub(crate) fn blank_before(text: &[u8], documents: Documents) -> usize {
     match documents {
         Documents::File | Documents::Line => 0,
@@ -52,8 +52,8 @@ fn within(text: &[u8], most: usize) -> usize {
     found.or_else(|| places().find(between_characters)).unwrap_or(most)
 }
 
-/// Where the first blank line after other text is: the end of the document, and the end of that line. A line that may go
-/// on behind the text counts only where `is_all` says that it does not.
+/// The places around the first blank line after other text: the end of the document, and the end of that line. A line that may go on
+/// behind the text counts only where `is_all` says that it does not.
 fn first_blank(text: &[u8], is_all: bool) -> Option<(usize, usize)> {
     let mut start = 0;
     for line in lines(text) {

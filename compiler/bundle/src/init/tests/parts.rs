@@ -107,7 +107,7 @@ fn large_parts_are_those_of_the_whole() {
     }
 }
 
-/// What is transient starts as in all of it.
+/// A part of transient state has the values of the whole.
 #[test]
 fn transient_state_has_parts() {
     let mut bundle = padded();

@@ -6,7 +6,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use std::io::{BufReader, Read};
 
-/// What the library answers.
+/// A result of the library.
 pub(super) type Parquet<T> = std::result::Result<T, ParquetError>;
 
 /// A file as the library reads it.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Pages as the library reads them, but decompressed here, and held to what they state of themselves.
 pub(super) struct Pages {
     pages: SerializedPageReader<Chunks>,
-    /// How they are compressed, where that is for us.
+    /// Their compression, if `unpack` knows it.
     codec: Option<Compression>,
     /// Whether rows have definition levels, which are before the values.
     levels: bool,

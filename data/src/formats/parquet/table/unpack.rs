@@ -1,4 +1,4 @@
-//! What is compressed, within a bound.
+//! Decompression within a bound.
 
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
@@ -7,8 +7,8 @@ use std::io::Read;
 /// The most bytes of a page.
 pub(super) const MOST: usize = 1 << 30;
 
-/// Whether [`unpack`] knows the compression. The library allots what a page says of its size, which is below 2 GiB, but takes all that
-/// comes of gzip and Brotli; its other compressions are left to it.
+/// Whether [`unpack`] knows the compression. The library allocates the size that a page states, which is below 2 GiB, but takes all
+/// output of gzip and Brotli; its other compressions are left to it.
 pub(super) fn is_known(codec: Compression) -> bool {
     use Compression::{BROTLI, GZIP, SNAPPY, ZSTD};
     matches!(codec, GZIP(_) | BROTLI(_) | SNAPPY | ZSTD(_))
