@@ -142,8 +142,8 @@ impl Builder<'_> {
         })
     }
 
-    /// Applies `f` to `x` and a dimension of `size` blocks of `low` indices. If the dimension has more blocks, groups of `size` are
-    /// split off into a dimension of their own before it, and merged again.
+    /// Applies `f` to `x` and a dimension of `size` blocks of `low` indices. A longer dimension is split for `f`: a dimension before it
+    /// counts the groups of `size` blocks. Both are merged again.
     ///
     /// # Errors
     /// Those of `f`.

@@ -8,8 +8,8 @@
 //! | `legal` | no composite; no stochastic rounding that is not realized; the state of the entry is closed; donation is safe |
 //!
 //! **Closed state.** Each weight and state parameter of the entry has exactly one replacement, of its type, and each replacement is of
-//! such a parameter. Where nothing but transient state is replaced, all of that alone has one. In `legal`, an entry that only reads
-//! weights, and state of none of them, need not replace anything.
+//! such a parameter. Where nothing but transient state is replaced, all of that alone has one. In `legal`, an entry without
+//! replacements need not have any if it has no state of a weight.
 //!
 //! **Donation.** In `legal`, each parameter of the entry with a replacement is donated: see `donation.rs`.
 
