@@ -27,7 +27,7 @@ pub fn write_on(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// What is to become the file at `place`, whole and on the device; missing folders are made.
+/// Writes the bytes that are to become the file at `place`, whole and on the device; missing folders are made.
 ///
 /// # Errors
 /// When it cannot be written, or a folder has that name.

@@ -1,8 +1,8 @@
 //! The calls that read and change files, in one place.
 //!
-//! Whatever Halite writes, and the data that it trains on, goes through a [`Disk`], so that a test can let any call fail, or let nothing happen from some
-//! call on, as when the process is killed or the power is lost. What is not whole yet is an [`Unfinished`] file or a
-//! [`Scratch`] folder.
+//! Whatever Halite writes, and the data that it trains on, goes through a [`Disk`], so that a test can let any call fail, or let
+//! nothing happen from some call on, as when the process is killed or the power is lost. What is not whole yet is an [`Unfinished`]
+//! file or a [`Scratch`] folder.
 
 mod files;
 mod link;
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a call to the system does.
+/// The operation of a call to the system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Operation {
@@ -57,7 +57,7 @@ pub enum Operation {
     RemoveFolder,
 }
 
-/// What becomes of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Fate {
@@ -73,7 +73,7 @@ pub enum Fate {
 /// The way to the files of the system; in tests, one that fails.
 #[derive(Clone, Default)]
 pub struct Disk {
-    /// What a test has decided; `None` outside tests.
+    /// The plan of a test; `None` outside tests.
     plan: Option<Arc<Plan>>,
 }
 
@@ -110,7 +110,7 @@ impl Disk {
         Self { plan: Some(Arc::new(Plan { decide: Box::new(decide), calls, is_dead, unsynced })) }
     }
 
-    /// How many calls there were, on a disk for tests.
+    /// The number of calls so far, on a disk for tests.
     pub fn calls(&self) -> usize {
         self.plan.as_ref().map_or(0, |plan| plan.calls.load(Ordering::Relaxed))
     }
@@ -304,7 +304,7 @@ impl Plan {
     }
 }
 
-/// Where what is written to a path goes.
+/// The destination of writes to a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Destination {
@@ -315,7 +315,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// Where what is written to this path goes.
+    /// The destination of writes to this path.
     ///
     /// # Errors
     /// When a folder has that name, links go in a circle, or the system does not tell.
@@ -348,7 +348,7 @@ fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput)
 }
 
-/// That something is not there is as good as that it is removed.
+/// Counts what is not there as removed.
 fn if_there(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

@@ -11,7 +11,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Lock(File);
 
-/// What became of taking a lock.
+/// The outcome of taking a lock.
 #[derive(Debug)]
 pub enum Locking {
     /// It is ours.

@@ -5,7 +5,7 @@ use std::fs::FileType;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// What is to be at a place.
+/// The kind of thing that is to be at a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Own {
     /// A file.
@@ -36,7 +36,7 @@ impl Own {
     }
 }
 
-/// What something that has a name is.
+/// The name of the kind of a file system entry.
 pub(crate) fn kind(found: FileType) -> &'static str {
     match found {
         found if found.is_symlink() => "link",

@@ -35,7 +35,7 @@ impl Readable {
         Self { place, ..self }
     }
 
-    /// How many bytes it has.
+    /// The number of its bytes.
     ///
     /// # Errors
     /// Those of the system.

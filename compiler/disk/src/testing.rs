@@ -1,4 +1,4 @@
-//! What tests of whatever writes files share.
+//! Helpers of tests of code that writes files.
 
 use crate::{Disk, Fate, Operation};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! What is not whole yet, and what is left of it when its process was killed.
+//! Files and folders that are not whole yet, and the removal of those that killed processes left.
 
 use super::Disk;
 use halite_support::files::{UNFINISHED, folder_of};
@@ -7,10 +7,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::Builder;
 
-/// What these names end with.
+/// The suffix of these names.
 const ENDING: &str = ".part";
 
-/// How many random letters and digits stand between the two.
+/// The number of random letters and digits between prefix and suffix.
 const RANDOM: usize = 6;
 
 /// A file that does not have its name yet. Dropped without it, it is gone; killed without it, it is removed when next
@@ -121,7 +121,7 @@ impl Scratch {
         Ok(Self { disk: disk.clone(), path, _lock: lock })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -140,7 +140,7 @@ pub(crate) fn builder() -> Builder<'static, 'static> {
     builder
 }
 
-/// What a file gets that the user makes, the mask of the process applied.
+/// The permissions of a file that the user makes, before the mask of the process is applied.
 fn permissions() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }

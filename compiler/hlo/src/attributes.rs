@@ -73,7 +73,7 @@ pub struct PadDim {
     pub interior: usize,
 }
 
-/// Which ranks act together: every rank in exactly one group, in the order that the op uses.
+/// The groups of ranks that act together: every rank in exactly one group, in the order that the op uses.
 pub type ReplicaGroups = Vec<Vec<usize>>;
 
 /// Dimension numbers as the messages hold them.

@@ -1,4 +1,4 @@
-//! What tells a module from others.
+//! The bytes by which a module is told from others.
 
 use crate::codec::{decode, encode};
 use crate::proto::HloModuleProto;

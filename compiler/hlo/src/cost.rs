@@ -1,4 +1,4 @@
-//! What one instruction costs, by its opcode and shapes.
+//! The cost of one instruction, by its opcode and shapes.
 
 use crate::graph::Graph;
 use crate::opcode::Opcode;
@@ -27,7 +27,7 @@ pub struct Product {
     pub batch: u64,
     /// Rows of the left side.
     pub rows: u64,
-    /// What is summed over.
+    /// The size of the contracted dimensions.
     pub inner: u64,
     /// Columns of the right side.
     pub columns: u64,

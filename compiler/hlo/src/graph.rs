@@ -48,7 +48,7 @@ pub struct Graph {
     entry: Option<usize>,
 }
 
-/// What is asked of every instruction. The messages are large, so that each look into one costs.
+/// Facts that are asked of every instruction. The messages are large, so that each look into one costs.
 #[derive(Clone, PartialEq, Debug)]
 struct Node {
     id: i64,
@@ -68,7 +68,7 @@ pub struct Computation {
     pub first: usize,
     /// The position after its last instruction.
     pub end: usize,
-    /// What it returns.
+    /// The position of its root, which it returns.
     pub root: Option<usize>,
     /// Its parameters in the order of its instructions.
     pub parameters: Vec<usize>,
@@ -272,8 +272,8 @@ impl Graph {
         self.computations[self.nodes[at].computation].combines
     }
 
-    /// How often each computation is executed when the entry is, by `call` alone; counts stay at `u64::MAX`. Zero: it is not
-    /// reached.
+    /// The number of times that one execution of the entry executes each computation, by `call` alone; counts stay at `u64::MAX`. Zero: it
+    /// is not reached.
     pub fn executions(&self) -> Vec<u64> {
         let mut times = vec![0u64; self.computations.len()];
         if let Some(entry) = self.entry {
@@ -292,7 +292,7 @@ impl Graph {
     }
 }
 
-/// What stands before the computation at hand.
+/// The opcodes and computations before the computation at hand.
 #[derive(Default)]
 struct Known<'m> {
     opcodes: FxHashMap<&'m str, usize>,

@@ -15,7 +15,7 @@ pub const DECOMPOSITION: &str = "halite.twin";
 /// of a name; its entry takes the operands of the kernel and returns the tuple of its results.
 ///
 /// # Errors
-/// When a custom call names no decomposition or one that `decomposition` does not have, and what `decomposition` says.
+/// When a custom call names no decomposition or one that `decomposition` does not have, and those of `decomposition`.
 pub fn link_decompositions(
     module: &HloModuleProto,
     mut decomposition: impl FnMut(&str) -> Result<HloModuleProto>,
@@ -118,7 +118,7 @@ impl Linker {
         })
     }
 
-    /// What stands for a custom call: a call of the decomposition, and its only result where it has one.
+    /// The instructions that replace a custom call: a call of the decomposition, and its only result where it has one.
     fn call(&mut self, custom: HloInstructionProto) -> Result<Vec<HloInstructionProto>> {
         let name = decomposition_name(&custom)?;
         let missing =

@@ -12,8 +12,8 @@ use std::fmt;
 macro_rules! opcodes {
     ($take:ident) => {
         $take! {
-            // Element by element: the name in HLO, that in StableHLO, the method of the builder with the elements it takes (and gives, if others),
-            // the work for one element.
+            // Element by element: the name in HLO, that in StableHLO, the method of the builder with the elements it takes (and gives,
+            // if others), the work for one element.
             unary {
                 Abs                 = "abs",                   "stablehlo.abs",                   abs(Signed),                  Simple;
                 Cbrt                = "cbrt",                  "stablehlo.cbrt",                  cbrt(Float),                  Costly;
@@ -102,7 +102,7 @@ pub(crate) use opcodes;
 
 opcodes!(define);
 
-/// What is said of every opcode.
+/// A row of the table: the facts about an opcode.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The name in HLO.
@@ -126,7 +126,7 @@ pub enum Calls {
     Anything,
 }
 
-/// What one element of an elementwise result costs.
+/// The cost of one element of an elementwise result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Work {
     /// Arithmetic of single cycles.
@@ -142,7 +142,7 @@ impl Opcode {
     }
 }
 
-/// What `compare` asks. Floats compare with NaN unequal to everything.
+/// The comparison that `compare` makes. Floats compare with NaN unequal to everything.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs, reason = "the HLO names say it")]
 pub enum Comparison {
@@ -183,7 +183,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// How a reduction, collective or scatter combines two values.
+/// The operation by which a reduction, collective or scatter combines two values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ReduceKind {
     /// Sum.

@@ -1,9 +1,9 @@
-//! Where instructions of HLO come from.
+//! Origins of instructions of HLO.
 
 use crate::proto::{HloInstructionProto, HloModuleProto, OpMetadata, StackFrameIndexProto};
 use halite_support::{SourceMap, Span};
 
-/// Where an instruction comes from, by its metadata.
+/// The origin of an instruction, by its metadata.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Origin<'a> {
     /// The scopes that it stands in.
@@ -16,7 +16,7 @@ pub struct Origin<'a> {
     pub columns: [i32; 2],
 }
 
-/// Where an instruction comes from: what its metadata says itself, or the innermost frame of its call stack.
+/// The origin of an instruction: the one in its metadata itself, or the innermost frame of its call stack.
 pub fn origin<'a>(inst: &'a HloInstructionProto, module: &'a HloModuleProto) -> Option<Origin<'a>> {
     let metadata: &OpMetadata = inst.metadata.as_deref()?;
     let own = Origin {

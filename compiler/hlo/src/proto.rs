@@ -12,7 +12,7 @@ pub use devices::*;
 use prost::Message;
 use std::collections::BTreeMap;
 
-/// What XLA dumps: a module, and how it is laid out in memory, which we do not read.
+/// A dump of XLA: a module and its layout in memory, which we do not read.
 #[derive(Clone, PartialEq, Message)]
 pub struct HloProto {
     #[prost(message, optional, tag = "1")]
@@ -217,7 +217,7 @@ pub struct PaddingConfigDimension {
     pub interior_padding: i64,
 }
 
-/// Which parameter buffers become which results.
+/// Pairs of a result and the parameter whose buffer it takes.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct HloInputOutputAliasProto {
     #[prost(message, repeated, tag = "1")]
@@ -307,7 +307,7 @@ pub struct ShapeProto {
     pub is_dynamic_dimension: Vec<bool>,
 }
 
-/// How an array lies in memory.
+/// The layout of an array in memory.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct LayoutProto {
     #[prost(int64, repeated, tag = "1")]
@@ -327,7 +327,7 @@ pub struct ProgramShapeProto {
     pub parameter_names: Vec<String>,
 }
 
-/// Where an instruction comes from.
+/// The origin of an instruction.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct OpMetadata {
     #[prost(string, tag = "1")]

@@ -1,4 +1,4 @@
-//! What shapes in messages say, of any that decodes: sizes count as far as they can be counted, and nothing is refused.
+//! Shapes in messages, any that decode: sizes count as far as they can be counted, and nothing is refused.
 
 use crate::proto::ShapeProto;
 use halite_tensor::DType;

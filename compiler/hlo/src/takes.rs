@@ -29,7 +29,7 @@ impl Takes {
         }
     }
 
-    /// What its elements are called.
+    /// The name of its elements.
     pub(crate) fn kinds(self) -> &'static str {
         match self {
             Takes::Float => "float",

@@ -1,4 +1,4 @@
-//! What the builder refuses, and the form of what it makes.
+//! Errors of the builder, and the form of what it makes.
 
 use crate::common::dims;
 use halite_hlo::*;

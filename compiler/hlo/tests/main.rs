@@ -1,4 +1,4 @@
-//! What HLO is built, checked, read and printed as.
+//! Tests of building, checking, reading and printing HLO.
 
 #![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
 

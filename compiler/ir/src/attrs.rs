@@ -9,11 +9,11 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What an attribute of a composite may be; an [`AttrKey`] makes it.
+/// The specification of an attribute of a composite; an [`AttrKey`] makes it.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct AttrSpec {
-    /// What text spells it by.
+    /// The name in text.
     pub name: Name,
     /// Its value when left out; also fixes its kind. `None` makes it required and a whole number.
     pub default: Option<Attr>,
@@ -23,7 +23,7 @@ pub struct AttrSpec {
     pub doc: String,
 }
 
-/// An attribute of a composite by its name and the type of its value: what a schema lists, and what reads a value.
+/// An attribute of a composite by its name and the type of its value. Schemas list it, and values are read by it.
 ///
 /// ```
 /// use halite_ir::{AttrKey, AttrSpec, Attrs};
@@ -59,7 +59,7 @@ impl<T> AttrKey<T> {
         Self { name: Cow::Owned(name.into()), ..self }
     }
 
-    /// What text spells it by.
+    /// The name in text.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -144,8 +144,8 @@ struct Given {
 /// The element types that mixed precision gives a composite instruction. Its operands keep theirs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Cast {
-    /// What it computes in. Operands are converted to it, except those of a matmul, which stay narrow: there it is the
-    /// type of what lies between two contractions.
+    /// The type that it computes in. Operands are converted to it, except those of a matmul, which stay narrow: there it is the type of
+    /// values between two contractions.
     pub compute: DType,
     /// The element type of each result.
     pub results: SmallVec<[DType; 4]>,
@@ -256,7 +256,7 @@ impl Attrs {
         true
     }
 
-    /// What mixed precision has it compute in.
+    /// The type in which mixed precision has it compute.
     pub fn compute(&self) -> Option<DType> {
         self.cast.as_ref().map(|cast| cast.compute)
     }

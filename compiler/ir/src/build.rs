@@ -209,7 +209,7 @@ impl<'a> Builder<'a> {
         Ok(results)
     }
 
-    /// Has the last instruction round at random if `inst` does and there is something to round.
+    /// Makes the last instruction round at random if `inst` does and there is something to round.
     pub fn round_like(&mut self, inst: &Inst) {
         if inst.rounds_at_random() {
             self.round_last(inst.rounding.clone().unwrap_or_default());
@@ -227,7 +227,7 @@ impl<'a> Builder<'a> {
     /// the instruction says.
     ///
     /// # Errors
-    /// What `emit` returns.
+    /// Those of `emit`.
     pub fn round_apart(
         &mut self,
         inst: &Inst,
@@ -245,11 +245,11 @@ impl<'a> Builder<'a> {
         Ok(wide)
     }
 
-    /// What an op that narrows computes before it does, in `f32`: the operand of a convert, or what `emit` makes of the
-    /// op with wide results.
+    /// Computes the results of an op that narrows, in `f32` and before they are rounded: the operand of a convert, or the results of
+    /// `emit` for the op with wide results.
     ///
     /// # Errors
-    /// What `emit` returns.
+    /// Those of `emit`.
     pub fn compute_wide(
         &mut self,
         op: &Op,
@@ -331,7 +331,7 @@ impl<'a> Builder<'a> {
     /// it, results after it.
     ///
     /// # Errors
-    /// What `compute` returns.
+    /// Those of `compute`.
     pub fn within_cast(
         &mut self,
         composite: &Composite,
@@ -355,7 +355,7 @@ impl<'a> Builder<'a> {
     /// Writes the body of `source` in place of a call with `args`. `emit` writes each instruction, given its mapped arguments.
     ///
     /// # Errors
-    /// What `emit` returns.
+    /// Those of `emit`.
     pub fn copy_body(
         &mut self,
         source: &Function,
@@ -384,7 +384,7 @@ impl<'a> Builder<'a> {
         Builder::new(self.module, self.registry, name)
     }
 
-    /// What type inference sees from here.
+    /// The context of type inference at this point.
     pub fn infer_cx(&self) -> InferCx<'_> {
         InferCx { functions: &self.module.functions, registry: self.registry }
     }

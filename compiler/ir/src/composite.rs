@@ -25,7 +25,7 @@ described! {
     /// The op of a composite instruction: a name in the [`Registry`](crate::Registry) and attributes.
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     pub struct Composite {
-        /// What the registry knows it by.
+        /// The name in the registry.
         pub name: Name,
         /// Values for the keys of its schema.
         pub attrs: Attrs,
@@ -37,9 +37,10 @@ described! {
 /// It fails when an emitted instruction is ill-typed.
 pub type VjpRule<'a> = Box<dyn Fn(&mut Builder<'_>, &Attrs, &VjpCx<'_>) -> Result<Vjp> + 'a>;
 
-/// A composite: what everything but the decomposition derives from, and what may be overridden.
+/// The definition of a composite: its decomposition, from which most else derives, and methods that may be overridden.
 ///
-/// What a reference says of it is the documentation of its struct, which [`described!`](crate::described!) declares. One from outside is registered with a session's registry; models then call it by name:
+/// The documentation of its struct, which [`described!`](crate::described!) declares, is its text in a reference. A composite from
+/// outside is registered with a session's registry; models then call it by name:
 ///
 /// ```
 /// use halite_ir::{Attrs, Builder, CompositeDef, InferCx, Policy, Registry, TensorType, Types, Value, Values};
@@ -100,7 +101,7 @@ pub trait CompositeDef: Described + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Which whole numbers its operands have to hold, where others have no meaning.
+    /// The operands of whole numbers that have no meaning outside a range, with their ranges.
     ///
     /// # Errors
     /// As [`infer`](Self::infer).
@@ -109,18 +110,18 @@ pub trait CompositeDef: Described + fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// How its dimensions correspond, where it says so; otherwise its decomposition does.
+    /// The correspondence of its dimensions; where it is `None`, the decomposition gives it.
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> Option<FactorMap> {
         let _ = (args, results);
         None
     }
 
-    /// What passes may do with it.
+    /// Whether passes may remove, merge, move and reorder it.
     fn effect(&self) -> Effect {
         Effect::NONE
     }
 
-    /// How mixed precision treats it as a whole.
+    /// The policy of mixed precision for it as a whole.
     fn policy(&self) -> Policy;
 
     /// Small applications for tests, as [`OpDef::samples`](crate::OpDef::samples); `float` is their element type.
@@ -145,8 +146,8 @@ impl Composite {
         &*self.name == def.name()
     }
 
-    /// What is left of it, on operands of which types, when the conversions that mixed precision puts around it are taken
-    /// off; see [`Builder::within_cast`].
+    /// The composite and the types of its operands inside the conversions that mixed precision puts around it; see
+    /// [`Builder::within_cast`].
     ///
     /// # Errors
     /// When the name is unknown.
@@ -161,7 +162,7 @@ impl Composite {
         }
     }
 
-    /// Which whole numbers its operands, of these types, have to hold, where others have no meaning.
+    /// The operands of whole numbers, all operands being of these types, that have no meaning outside a range, with their ranges.
     ///
     /// # Errors
     /// When the name is unknown.

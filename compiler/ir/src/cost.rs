@@ -1,4 +1,4 @@
-//! What instructions and functions cost.
+//! Costs of instructions and functions.
 
 use crate::infer::InferCx;
 use crate::op::Cost;
@@ -10,8 +10,8 @@ pub fn function_flops(cx: &InferCx<'_>) -> Vec<u64> {
     function_totals(cx.functions, |function| own_flops(cx, function))
 }
 
-/// For each function of a module a total over its instructions, that of a callee at each call, where `own` says what those count that are no
-/// calls.
+/// For each function of a module, the total of `own`, which counts its instructions that are no calls, and of the totals of its
+/// callees, one for each call.
 pub fn function_totals(functions: &[Function], own: impl Fn(&Function) -> u64) -> Vec<u64> {
     let mut known: Vec<u64> = Vec::with_capacity(functions.len());
     for function in functions {
@@ -23,7 +23,8 @@ pub fn function_totals(functions: &[Function], own: impl Fn(&Function) -> u64) -
     known
 }
 
-/// What an instruction of a function costs. `callees` are the operations of the functions before it ([`function_flops`]).
+/// The cost of an instruction of a function. `callees` are the floating-point operations of the functions before it
+/// ([`function_flops`]).
 pub fn inst_cost(cx: &InferCx<'_>, callees: &[u64], function: &Function, inst: &Inst) -> Cost {
     let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
     let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();

@@ -1,17 +1,17 @@
-//! What ops and composites say of themselves: their documentation.
+//! Documentation of ops and composites.
 
-/// What an op or a composite is, in words. [`described!`](crate::described!) makes it of documentation comments.
+/// The documentation of an op or a composite. [`described!`](crate::described!) makes it of documentation comments.
 pub trait Described {
-    /// What it means, as [`doc!`](halite_support::doc!) gives it.
+    /// Its meaning, as [`doc!`](halite_support::doc!) gives it.
     fn about(&self) -> &'static str;
 
-    /// What each of its fields is, in order: the attributes of an op.
+    /// Name and documentation of each of its fields, in order: the attributes of an op.
     fn fields(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 }
 
-/// Declares the struct of an op or a composite, whose documentation is what a reference says of it.
+/// Declares the struct of an op or a composite, whose documentation is its text in a reference.
 ///
 /// ```
 /// use halite_ir::Described;

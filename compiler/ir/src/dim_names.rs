@@ -1,10 +1,9 @@
-//! What a model calls the dimensions of its weights.
+//! The model's names of the dimensions of its weights.
 
 use halite_support::Name;
 use std::sync::Arc;
 
-/// What the size of a dimension is a product of, major first: `heads * head_dim` is two factors. A size that is no product is
-/// one factor.
+/// The factors of the size of a dimension, major first: `heads * head_dim` is two factors. A size that is no product is one factor.
 pub type DimName = Arc<[SizeFactor]>;
 
 /// A factor of the size of a dimension.
@@ -12,12 +11,12 @@ pub type DimName = Arc<[SizeFactor]>;
 pub struct SizeFactor {
     /// The key of the model's configuration, or the `let` of the model, that it is; `None` where it is neither.
     pub name: Option<Name>,
-    /// How large it is.
+    /// Its size.
     pub size: usize,
 }
 
 impl SizeFactor {
-    /// One that the model has a name for.
+    /// A factor that has a name in the model.
     pub fn named(name: impl Into<Name>, size: usize) -> Self {
         Self { name: Some(name.into()), size }
     }

@@ -15,7 +15,7 @@ entity!(
     "f"
 );
 
-/// How positions along a factor relate.
+/// The dependence of result positions on operand positions along a factor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FactorKind {
     /// Position i of the result depends on position i of the operands alone.
@@ -35,7 +35,7 @@ pub enum FactorKind {
 pub struct Factor {
     /// Number of positions.
     pub size: usize,
-    /// How they relate.
+    /// The dependence of positions along it.
     pub kind: FactorKind,
 }
 
@@ -45,7 +45,7 @@ pub type DimFactors = SmallVec<[FactorId; 2]>;
 /// The correspondence of dimensions for one application of an op.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FactorMap {
-    /// What dimensions are products of; a [`FactorId`] is a position here.
+    /// The factors of all dimensions; a [`FactorId`] is a position here.
     pub factors: Vec<Factor>,
     /// For each operand, for each dimension, its factors.
     pub operands: Vec<Vec<DimFactors>>,

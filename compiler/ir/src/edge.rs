@@ -1,10 +1,10 @@
-//! Calls as edges: the functions that instructions run or stand for, and which values outside their parameters and results are.
+//! Calls as edges: the functions that instructions run or stand for, with the values outside that their parameters and results are.
 
 use crate::ops::Op;
 use crate::syntax::{FuncId, Function, Inst, Value};
 
-/// A function that an instruction names, with what its parameters and results are where it is named: the operands and the results, in order
-/// and as a whole.
+/// A function that an instruction names, with the operands that are its parameters and the results that are its results, all of them
+/// and in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge<'i> {
     /// The function.
@@ -59,7 +59,8 @@ impl<'i> Edge<'i> {
     }
 }
 
-/// How many calls and parameters a value is followed through: functions that hand on what they get can be called in any number.
+/// The most calls and parameters through which a value is followed: functions that return their operands can be called any number of
+/// times.
 const MAX_STEPS: usize = 4096;
 
 /// A value and the calls around it, followed back to what made it: into functions that return it, and out again by their parameters.
@@ -73,7 +74,7 @@ pub struct Trace<'m> {
     steps: usize,
 }
 
-/// Where a [`Trace`] came to.
+/// The end of a [`Trace`].
 #[derive(Clone, Copy, Debug)]
 pub enum Origin<'m> {
     /// An instruction.

@@ -1,7 +1,7 @@
-//! What passes may do with an instruction.
+//! Effects of instructions: the changes that passes may make.
 
-/// Four answers on what may be done with an instruction, each of which one kind of pass asks for. What reads its results is not
-/// part of them.
+/// The changes that passes may make to an instruction; each kind of pass asks for one of the four. They do not depend on the readers of
+/// its results.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Effect {
     /// Whether it may go when nothing reads its results.
@@ -30,7 +30,7 @@ impl Effect {
     /// across. One that nothing reads holds nothing apart.
     pub const BARRIER: Self = Self { mergeable: false, movable: false, ..Self::NONE };
 
-    /// That of a function, or of any other unit, with instructions of both kinds.
+    /// The effect of a function, or of any other unit, that has instructions of both effects.
     #[must_use]
     pub const fn join(self, other: Self) -> Self {
         Self {

@@ -77,12 +77,12 @@ impl Dependencies {
         })
     }
 
-    /// Which nodes are reached along edges from any of `start`, these included; indexed as the graph.
+    /// Flags of the nodes that are reached along edges from any of `start`, these included; indexed as the graph.
     pub fn reached_from(&self, start: impl IntoIterator<Item = Node>) -> Vec<bool> {
         self.reach(&self.graph, start)
     }
 
-    /// Which nodes reach any of `end` along edges, these included; indexed as the graph.
+    /// Flags of the nodes that reach any of `end` along edges, these included; indexed as the graph.
     pub fn reaching(&self, end: impl IntoIterator<Item = Node>) -> Vec<bool> {
         self.reach(Reversed(&self.graph), end)
     }
@@ -101,8 +101,8 @@ impl Dependencies {
     }
 }
 
-/// Which instructions a function needs: those that a result depends on, and those that may not be removed, with all that they
-/// depend on. Indexed by position.
+/// Flags of the instructions that a function needs: those that a result depends on, and those that may not be removed, with all that
+/// they depend on. Indexed by position.
 pub fn live_insts(cx: &InferCx<'_>, function: &Function) -> Vec<bool> {
     let mut read = vec![false; function.values.len()];
     function.results.iter().for_each(|result| read[result.value.index()] = true);
@@ -117,8 +117,8 @@ pub fn live_insts(cx: &InferCx<'_>, function: &Function) -> Vec<bool> {
     live
 }
 
-/// Which values depend on any of the given values, these included; indexed by value. What does not depend on a trained
-/// weight is frozen.
+/// Flags of the values that depend on any of the given values, these included; indexed by value. A value that does not depend on a
+/// trained weight is frozen.
 pub fn depends_on(function: &Function, sources: &[Value]) -> Vec<bool> {
     let view = Dependencies::new(function);
     let given: FxHashSet<Value> = sources.iter().copied().collect();
@@ -132,14 +132,14 @@ pub fn depends_on(function: &Function, sources: &[Value]) -> Vec<bool> {
     (0..function.values.len()).map(depends).collect()
 }
 
-/// Which functions the entry of a verified module names, directly or through others; the entry counts as one. Indexed by
+/// Flags of the functions that the entry of a verified module names, directly or through others; the entry counts as one. Indexed by
 /// function.
 pub fn reached_functions(module: &Module) -> Vec<bool> {
     reached_through(&module.functions, |_| true)
 }
 
-/// Which functions the last of them names in ops that `follows` holds of, directly or through others; the last counts as
-/// one. Callees come before callers.
+/// Flags of the functions that the last one names in ops for which `follows` holds, directly or through others; the last counts as one.
+/// Callees come before callers.
 pub(crate) fn reached_through(functions: &[Function], follows: impl Fn(&Op) -> bool) -> Vec<bool> {
     let mut reached = vec![false; functions.len()];
     if let Some(entry) = reached.last_mut() {

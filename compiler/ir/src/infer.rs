@@ -1,9 +1,9 @@
-//! What type inference may look at.
+//! The context of type inference.
 
 use crate::registry::Registry;
 use crate::syntax::{FuncId, Function};
 
-/// What type inference may look at besides the operands.
+/// The context of type inference, besides the operands.
 #[derive(Clone, Copy, Debug)]
 pub struct InferCx<'a> {
     /// Functions that may be called.

@@ -63,9 +63,9 @@ struct Frame<'f> {
     callee: &'f Function,
     /// The next instruction of the callee.
     next: usize,
-    /// What stands for its values so far.
+    /// The replacements of its values so far.
     map: Vec<Option<Value>>,
-    /// Where the call stands.
+    /// The location of the call.
     site: LocId,
 }
 

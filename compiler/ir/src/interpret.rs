@@ -12,7 +12,7 @@ use crate::ty::TensorType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::HostTensor;
 
-/// What the evaluation of an op may look at besides its operands.
+/// The context of the evaluation of an op, besides its operands.
 #[derive(Clone, Copy, Debug)]
 pub struct EvalCx<'a> {
     /// Functions that may be called.

@@ -1,4 +1,4 @@
-//! The entry of a module as it lies on the mesh.
+//! The entry of a module on whole tensors and on the shards of ranks.
 
 use crate::layout::Layout;
 use crate::syntax::{FuncResult, Function, Param, ResultRole, Value};
@@ -8,22 +8,22 @@ use halite_tensor::{DimShards, HostTensor, Shape, Sharding, SubAxisId};
 use std::collections::BTreeMap;
 
 impl Layout {
-    /// How a parameter of the entry is sharded.
+    /// The sharding of a parameter of the entry.
     pub fn of_param(&self, param: &Param) -> Option<&Sharding> {
         self.shardings.get(&param.name)
     }
 
-    /// How a result of the entry is sharded.
+    /// The sharding of a result of the entry.
     pub fn of_result(&self, result: &FuncResult) -> Option<&Sharding> {
         self.shardings.get(laid_as(result))
     }
 
-    /// Along which sub-axes ranks hold terms of a result of the entry.
+    /// The sub-axes along which ranks hold partial sums of a result of the entry.
     pub fn terms_of_result(&self, result: &FuncResult) -> Option<&Vec<SubAxisId>> {
         self.terms.get(laid_as(result))
     }
 
-    /// The type of the whole of which each rank holds this.
+    /// The type of the whole tensor of which each rank holds `local`.
     pub fn whole(sharding: Option<&Sharding>, local: &TensorType) -> TensorType {
         let Some(sharding) = sharding else { return local.clone() };
         let parts = |digits: &DimShards| digits.iter().map(|digit| digit.size).product::<usize>();
@@ -43,7 +43,7 @@ impl Layout {
         entry
     }
 
-    /// What a rank takes of whole inputs of the entry. Of a sum, the first rank has all and the others have zero.
+    /// The shards of whole inputs of the entry that a rank holds. Of a sum, the first rank has all and the others have zero.
     ///
     /// # Errors
     /// When a tensor is not of the size of its parameter.
@@ -60,7 +60,7 @@ impl Layout {
         entry.params.iter().zip(inputs).map(one).collect()
     }
 
-    /// The whole results of the entry, of which `ranks[rank]` gives parts.
+    /// The whole results of the entry, of which `ranks[rank]` gives shards or partial sums.
     ///
     /// # Errors
     /// A bug when ranks that should give the same do not, naming the result.
@@ -81,8 +81,8 @@ impl Layout {
         entry.results.iter().enumerate().map(whole).collect()
     }
 
-    /// What each rank holds of a result of the entry, of which `ranks[rank][at]` is a part or a term: terms are added up. With it how the result is
-    /// sharded, which is not at all where nothing is said.
+    /// The tensor that each rank holds of a result of the entry, of which `ranks[rank][at]` is a shard or a partial sum, and its
+    /// sharding. Partial sums are added up. A result without a sharding is replicated.
     pub fn held(&self, result: &FuncResult, at: usize, ranks: &[Vec<HostTensor>]) -> (Vec<HostTensor>, Sharding) {
         let mut parts: Vec<HostTensor> = ranks.iter().map(|rank| rank[at].clone()).collect();
         if let Some(terms) = self.terms_of_result(result) {
@@ -93,7 +93,7 @@ impl Layout {
         (parts, sharding)
     }
 
-    /// The whole of which ranks hold these parts, each from the first that holds it.
+    /// The whole tensor of which ranks hold these parts. Where several hold the same, the first is believed.
     ///
     /// # Errors
     /// When there is no part, or their sizes are not those of the sharding.
@@ -103,7 +103,7 @@ impl Layout {
         sharding.assemble(&self.mesh, ty.shape(), parts)
     }
 
-    /// For each rank the sum of the parts of all that hold its terms.
+    /// For each rank, the sum of the parts of its group along the sub-axes `terms`.
     pub fn summed(&self, terms: &[SubAxisId], parts: &[HostTensor]) -> Vec<HostTensor> {
         let mut sums = parts.to_vec();
         for group in self.mesh.groups(terms).lists() {

@@ -33,8 +33,8 @@ impl Layer {
         self.list.rsplit('.').next().unwrap_or_default()
     }
 
-    /// What of a name stands inside of it, where the name begins with its path: `mlp.up_proj.weight`. Names are written shorter so; no
-    /// more follows from them.
+    /// The rest of a name that begins with the path of the layer: `mlp.up_proj.weight`. It serves to write names shorter; nothing else
+    /// follows from it.
     pub fn inside<'n>(&self, name: &'n str) -> Option<&'n str> {
         name.strip_prefix(&*self.list)?.strip_prefix('.')?.strip_prefix(&*self.index.to_string())?.strip_prefix('.')
     }

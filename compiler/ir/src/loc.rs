@@ -1,4 +1,4 @@
-//! Where instructions come from: chains of scopes and source spans, and what a pass derived from what.
+//! Locations of instructions: chains of scopes and source spans, with derivations by passes.
 
 use crate::layer::Layer;
 use halite_support::{Name, Span, entity};
@@ -11,7 +11,7 @@ entity!(
     "loc"
 );
 
-/// How an instruction came from another.
+/// A derivation of an instruction from another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Derivation {
     /// Part of the gradient of it.
@@ -64,7 +64,7 @@ pub enum LocKind {
     Scope(Name),
     /// A part of the step that no model has.
     Part(StepPart),
-    /// What a part of the step does for a layer of the model.
+    /// The work of a part of the step for a layer of the model.
     Layer(Layer),
     /// A place in a source text.
     Source(Span),
@@ -82,7 +82,7 @@ pub enum LocKind {
 }
 
 impl LocKind {
-    /// What it is called in paths, where it is a scope, a part or a layer.
+    /// The name in paths of a scope, a part or a layer; `None` for the other kinds.
     pub fn scope(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Scope(name) => Some(Cow::Borrowed(name)),

@@ -19,16 +19,16 @@ use smallvec::{SmallVec, smallvec};
 /// HLO ids of an op's results.
 pub type Ids = SmallVec<[halite_hlo::Id; 1]>;
 
-/// What the form of the HLO depends on besides the module.
+/// The options of lowering: the form of the HLO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LowerOptions {
-    /// What becomes of calls of kernels.
+    /// The form of calls of kernels.
     pub kernels: KernelForm,
-    /// How `take` and `take_along_axis` are written.
+    /// The form of `take` and `take_along_axis`.
     pub reads: Indexing,
-    /// How `take_grad` and `take_along_axis_grad` are written.
+    /// The form of `take_grad` and `take_along_axis_grad`.
     pub sums: Indexing,
-    /// How collectives are written.
+    /// The form of collectives.
     pub collectives: CollectiveForm,
     /// Whether calls are left to the compiler that reads the HLO. Otherwise those of `noinline` functions carry the frontend
     /// attribute `inlineable = "false"`, without which XLA's CPU pipeline inlines every call.
@@ -40,7 +40,7 @@ pub struct LowerOptions {
     pub without_positions: bool,
 }
 
-/// How reads or sums at positions are written.
+/// The form of reads or sums at positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Indexing {
     /// As `gather` or `scatter` with clamped indices.
@@ -50,7 +50,7 @@ pub enum Indexing {
     OneHot,
 }
 
-/// What becomes of calls of kernels.
+/// The form of calls of kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum KernelForm {
     /// Calls of their decompositions, which any XLA runs.
@@ -61,7 +61,7 @@ pub enum KernelForm {
     CustomCalls,
 }
 
-/// What the lowering of an op may use.
+/// The context of the lowering of an op.
 #[derive(Debug)]
 pub struct LowerCx<'m> {
     /// The computation being built.
@@ -79,7 +79,7 @@ impl<'m> LowerCx<'m> {
     /// Emits an instruction with a single result.
     ///
     /// # Errors
-    /// What the builder says.
+    /// Those of the builder.
     pub fn one(&mut self, emit: impl FnOnce(&mut ComputationBuilder<'m>) -> Result<Id>) -> Result<Ids> {
         Ok(smallvec![emit(&mut self.hlo)?])
     }
@@ -103,7 +103,7 @@ impl<'m> LowerCx<'m> {
         self.functions.get(function.index()).map(|function| &*function.name).ok_or_else(missing)
     }
 
-    /// The results as something that is called gives them: one as it is, several as a tuple.
+    /// The result type of a callee: one result as it is, several as a tuple.
     pub fn result_type(&self) -> Type {
         match self.results.as_slice() {
             [only] => Type::Array(array_type(only)),
@@ -111,10 +111,10 @@ impl<'m> LowerCx<'m> {
         }
     }
 
-    /// The results in what something that is called gives.
+    /// The results out of the value that a call returns.
     ///
     /// # Errors
-    /// When it gives others.
+    /// When it returns others.
     pub fn elements(&mut self, called: Id) -> Result<Ids> {
         if self.results.len() == 1 {
             return Ok(smallvec![called]);

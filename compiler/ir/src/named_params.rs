@@ -4,7 +4,7 @@ use crate::syntax::{Function, Param};
 use halite_tensor::Packing;
 use rustc_hash::FxHashMap;
 
-/// The parameters of a function by name, for who looks up many of them.
+/// The parameters of a function by name, for looking up many of them.
 #[derive(Clone, Debug)]
 pub struct NamedParams<'a> {
     params: &'a [Param],
@@ -28,7 +28,7 @@ impl<'a> NamedParams<'a> {
         self.position(name).map(|at| &self.params[at])
     }
 
-    /// How a parameter stores several tensors of the model: a weight says so, and its state is stored as it is.
+    /// The packing of a parameter that stores several tensors of the model: that of a weight, which its state shares.
     pub fn packing<'p>(&self, param: &'p Param) -> Option<&'p Packing>
     where
         'a: 'p,

@@ -1,4 +1,4 @@
-//! What the compiler knows about an op: one trait, implemented by each op in its own file.
+//! The trait of ops: everything the compiler knows about an op. Each op implements it in its own file.
 
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
@@ -58,10 +58,10 @@ pub trait OpDef: fmt::Debug + Described + sealed::Sealed {
     /// Only when an emitted instruction is ill-typed, which is a bug of the rule.
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp>;
 
-    /// How mixed precision treats it: the types of operands, computation, sums and results.
+    /// Its policy under mixed precision: the types of operands, computation, sums and results.
     fn policy(&self, cx: &InferCx<'_>) -> Policy;
 
-    /// What passes may do with it.
+    /// Whether passes may remove, merge, move and reorder it.
     fn effect(&self, cx: &InferCx<'_>) -> Effect {
         let _ = cx;
         Effect::NONE
@@ -70,25 +70,25 @@ pub trait OpDef: fmt::Debug + Described + sealed::Sealed {
     /// Floating-point operations and bytes moved, when each operand is read and each result written once.
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost;
 
-    /// What each rank sends to others for it; `None` for an op of one rank.
+    /// The traffic of each rank for it; `None` for an op of one rank.
     fn wire<'a>(&'a self, args: &[&TensorType], results: &[&TensorType]) -> Option<Wire<'a>> {
         let _ = (args, results);
         None
     }
 
-    /// Which result dimensions come from which operand dimensions.
+    /// The correspondence of operand dimensions and result dimensions.
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap;
 
-    /// How sums that are spread over ranks pass through it, on operands and to results of these types.
+    /// Its linearity: which partial sums may pass through it, on operands and to results of these types.
     fn linear(&self, args: &[TensorType], results: &[TensorType]) -> Linear {
         let _ = (args, results);
         Linear::No
     }
 
-    /// Emits what it is on one rank, given what the rank holds of each operand, and returns what it then holds of each result; `None` for
-    /// the op as it is. Where a factor that is [reduced over](crate::dims::FactorKind::Contracted), or
-    /// [indexed](crate::dims::FactorKind::Indexed) in an operand, is sharded, what it holds is one term of the result. Ops whose attributes
-    /// tell sizes or positions say here what these are on a rank.
+    /// Emits the op on one rank, given the rank's shard of each operand, and returns its shard of each result; `None` for the op as it
+    /// is. Where a factor that is [reduced over](crate::dims::FactorKind::Contracted), or [indexed](crate::dims::FactorKind::Indexed)
+    /// in an operand, is sharded, the rank gets one term of the result. Ops whose attributes are sizes or positions make them those of
+    /// a rank here.
     ///
     /// # Errors
     /// Only when an emitted instruction is ill-typed.
@@ -118,7 +118,7 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// What a gradient rule is given.
+/// The context of a gradient rule.
 #[derive(Debug)]
 pub struct VjpCx<'a> {
     /// The operands of the primal instruction.
@@ -127,7 +127,7 @@ pub struct VjpCx<'a> {
     pub results: &'a [Value],
     /// Cotangents of the results; `None` is a symbolic zero. At least one is present.
     pub cts: &'a [Option<Value>],
-    /// Which operands need a cotangent. Others may be answered with `None`.
+    /// For each operand, whether it needs a cotangent. Others may be answered with `None`.
     pub wanted: &'a [bool],
 }
 
@@ -140,13 +140,13 @@ impl VjpCx<'_> {
     /// The cotangent of operand `index`, which `rule` emits only when it is wanted.
     ///
     /// # Errors
-    /// What `rule` returns.
+    /// Those of `rule`.
     pub fn want(&self, index: usize, rule: impl FnOnce() -> Result<Value>) -> Result<Option<Value>> {
         self.wanted[index].then(rule).transpose()
     }
 }
 
-/// The answer of a gradient rule.
+/// The result of a gradient rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Vjp {
     /// One cotangent for each operand; `None` is a symbolic zero.
@@ -212,14 +212,13 @@ impl Cost {
 /// A small application of an op, with the values to apply it to.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// What it shows, in a word or two; unique among the samples of an op.
+    /// The case that it shows, in a word or two; unique among the samples of an op.
     pub label: Name,
     /// The op, attributes included.
     pub op: Op,
     /// Its operands in order: types, and where elements come from.
     pub args: Vec<SampleArg>,
-    /// How far CPU XLA may be from the interpreter, norm-wise, in units of roundoff of the result's type; 0 is
-    /// bit-exact.
+    /// The largest distance of CPU XLA from the interpreter, norm-wise, in units of roundoff of the result's type; 0 is bit-exact.
     pub ulps: f64,
     /// Number of ranks it runs on: 1 but for collectives.
     pub ranks: usize,
@@ -249,11 +248,11 @@ impl Sample {
 pub struct SampleArg {
     /// Element type and shape of the operand.
     pub ty: TensorType,
-    /// Where its elements come from.
+    /// The source of its elements.
     pub values: SampleValues,
 }
 
-/// Where the elements of a sample operand come from.
+/// The source of the elements of a sample operand.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SampleValues {
     /// Seeded, uniform between the bounds. Gradient rules are compared with central differences there, so the bounds

@@ -1,20 +1,20 @@
-//! Locations as `op_name` of HLO metadata, such as `cast(vjp(model.layers.3.mlp))`, and what these say when they are read again.
+//! Locations as `op_name` of HLO metadata, such as `cast(vjp(model.layers.3.mlp))`, written and read again.
 
 use crate::loc::{Derivation, LocId, LocKind, LocTable, StepPart};
 
-/// What Halite's own `op_name` says.
+/// The content of an `op_name` that Halite wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpName<'a> {
-    /// Whether it is of a gradient.
+    /// Whether the instruction belongs to a gradient.
     pub is_gradient: bool,
-    /// The part of the step, where it is one that no model has.
+    /// The part of the training step that the path begins with, if any.
     pub part: Option<StepPart>,
     /// The scopes in it, joined by dots.
     pub scope: &'a str,
 }
 
 impl<'a> OpName<'a> {
-    /// Reads what lowering wrote; of another text, as much as is written so.
+    /// Reads an `op_name` that lowering wrote. Of any other text, it reads as much as follows that form.
     pub fn read(mut text: &'a str) -> Self {
         let mut is_gradient = false;
         loop {
@@ -34,8 +34,7 @@ impl<'a> OpName<'a> {
         }
     }
 
-    /// That of a location: its path. A model whose outermost scope is a word that says more there, such as `optimizer`, has it with a `_`
-    /// before it.
+    /// Writes the path of a location. If its outermost scope is a reserved word, such as `optimizer`, a `_` stands before it.
     pub(crate) fn write(locs: &LocTable, loc: LocId) -> String {
         let outermost = locs.named(loc).filter(|kind| !matches!(kind, LocKind::Derived(_))).last();
         let is_mistaken = |kind: &LocKind| match kind {
@@ -49,7 +48,7 @@ impl<'a> OpName<'a> {
     }
 }
 
-/// Whether a word at the beginning says more than a scope.
+/// Whether a word is reserved: the name of a part of the step or of a derivation.
 fn is_reserved(word: &str) -> bool {
     StepPart::ALL.into_iter().any(|part| part.name() == word)
         || Derivation::ALL.into_iter().any(|kind| kind.name() == word)

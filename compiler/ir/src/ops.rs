@@ -96,7 +96,7 @@ macro_rules! ops {
     ($($module:ident :: $Op:ident),* $(,)?) => {
         $(pub use $module::$Op;)*
 
-        /// What an instruction does: a primitive with its attributes, or a composite.
+        /// The operation of an instruction: a primitive with its attributes, or a composite.
         #[derive(Clone, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs, reason = "each variant is documented at its struct")]
         pub enum Op {
@@ -105,7 +105,7 @@ macro_rules! ops {
         }
 
         impl Op {
-            /// What the compiler knows about it.
+            /// Its definition: everything the compiler knows about it.
             pub fn def(&self) -> &dyn OpDef {
                 match self {
                     $(Op::$Op(op) => op,)*

@@ -1,8 +1,8 @@
-//! How mixed precision treats an op: operand, compute, accumulation and result types are separate things.
+//! Policies of mixed precision for ops: operand, compute, accumulation and result types are separate things.
 
 use halite_tensor::DType;
 
-/// What mixed precision knows of an op. What the types come to is settled by a precision recipe.
+/// The policy of mixed precision for an op. A precision recipe settles the types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Policy {
     /// The kind of op, for tables and findings.
@@ -48,7 +48,7 @@ impl OpClass {
     }
 }
 
-/// What an element type follows.
+/// The rule that an element type follows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Follows {
     /// Each operand, as it comes.
@@ -174,7 +174,7 @@ impl Policy {
         Self { accumulate: Some(accumulate), ..self }
     }
 
-    /// What result `index` follows.
+    /// The rule that the type of result `index` follows.
     pub fn result(&self, index: usize) -> Follows {
         self.results.get(index).or(self.results.last()).copied().unwrap_or(Follows::Own)
     }

@@ -1,4 +1,4 @@
-//! How elements combine.
+//! Kinds of reductions.
 
 use crate::attr::word_attr;
 

@@ -60,7 +60,7 @@ impl Registry {
             .ok_or_else(|| Diagnostic::error(codes::UNKNOWN_OP, format!("no op or composite is named `{name}`")))
     }
 
-    /// How the dimensions of an application of an op correspond; `None` for a composite that does not say.
+    /// The correspondence of dimensions of an application of an op; `None` for a composite that does not state it.
     pub fn dims(&self, op: &Op, args: &[&TensorType], results: &[TensorType]) -> Option<FactorMap> {
         match op {
             Op::Composite(composite) => self.composite(&composite.name).ok()?.dims(args, results),

@@ -51,20 +51,20 @@ impl<'a> Rewriter<'a> {
         self.replace(param.value, value);
     }
 
-    /// What stands for an old value.
+    /// The replacement of an old value.
     ///
     /// # Errors
-    /// When the pass has not said yet: a bug of the pass.
+    /// When the pass has not replaced it yet: a bug of the pass.
     pub fn value(&self, old: Value) -> Result<Value> {
         self.map[old.index()].ok_or_else(|| Diagnostic::bug(format!("{old:?} was read before it was rewritten")))
     }
 
-    /// What stands for an old value, if anything does.
+    /// The replacement of an old value, if it has one.
     pub fn get(&self, old: Value) -> Option<Value> {
         self.map[old.index()]
     }
 
-    /// What stands for several old values.
+    /// The replacements of several old values.
     ///
     /// # Errors
     /// As [`value`](Self::value).
@@ -72,12 +72,12 @@ impl<'a> Rewriter<'a> {
         old.iter().map(|&value| self.value(value)).collect()
     }
 
-    /// Says what stands for an old value.
+    /// Replaces an old value.
     pub fn replace(&mut self, old: Value, new: Value) {
         self.map[old.index()] = Some(new);
     }
 
-    /// Says what stands for the results of an old instruction.
+    /// Replaces the results of an old instruction.
     pub fn replace_all(&mut self, old: &Inst, new: &[Value]) {
         for (&old, &new) in old.results.iter().zip(new) {
             self.replace(old, new);
@@ -104,7 +104,7 @@ impl<'a> Rewriter<'a> {
         Ok(())
     }
 
-    /// Gives what stands for the results of an old instruction their names.
+    /// Gives the replacements of an old instruction's results the names of these results.
     pub fn keep_names(&mut self, source: &Function, inst: &Inst, new: &[Value]) {
         for (&old, &new) in inst.results.iter().zip(new) {
             if let Some(hint) = &source.values[old.index()].hint {
@@ -157,7 +157,7 @@ impl<'a> DerefMut for Rewriter<'a> {
 /// Rebuilds every function of a module in order; handles of functions stay valid.
 ///
 /// # Errors
-/// What `rewrite` returns, or a value that was not rewritten.
+/// Those of `rewrite`, or a value that was not rewritten.
 pub fn rewrite_functions(
     module: &mut Module,
     registry: &Registry,
@@ -170,7 +170,7 @@ pub fn rewrite_functions(
 /// of functions stay valid. Returns whether there was any plan.
 ///
 /// # Errors
-/// What `rewrite` returns, or a value that was not rewritten.
+/// Those of `rewrite`, or a value that was not rewritten.
 pub fn rewrite_planned<P>(
     module: &mut Module,
     registry: &Registry,

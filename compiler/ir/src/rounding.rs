@@ -1,4 +1,4 @@
-//! Which instructions round.
+//! Instructions that round.
 
 use crate::attr::{Attr, AttrSlot, AttrVisitor, ResultSlot};
 use crate::composite::Composite;
@@ -53,8 +53,8 @@ pub struct Widened {
     pub converts_operands: bool,
 }
 
-/// How an instruction that narrows does so in two steps: computing wide, then one convert. `None` for a convert, which
-/// is that second step itself.
+/// Splits an instruction that narrows into two steps: computing wide, then one convert. `None` for a convert, which is that second step
+/// itself.
 pub fn widened(op: &Op, engine: DType) -> Option<Widened> {
     if matches!(op, Op::Convert(_)) {
         return None;
@@ -69,7 +69,7 @@ pub fn widened(op: &Op, engine: DType) -> Option<Widened> {
     Some(Widened { op, converts_operands: !sums.found })
 }
 
-/// Gives an op that says what it accumulates in another type to do so.
+/// Sets the type in which an op accumulates, if it has such an attribute.
 pub fn set_accumulate(op: &mut Op, dtype: DType) {
     op.def_mut().attrs(&mut SetAccumulate { dtype, found: false });
 }

@@ -1,4 +1,4 @@
-//! Computing on shards: what an op is on one rank when its operands and results lie on a mesh.
+//! Computing on shards: the form of an op on one rank when its operands and results are sharded over a mesh.
 
 use crate::build::Builder;
 use crate::syntax::Value;
@@ -6,30 +6,30 @@ use crate::ty::TensorType;
 use halite_support::Result;
 use halite_tensor::{DType, DimShard, DimShards, Dims, Mesh, Shape, Sharding};
 
-/// How sums that are spread over ranks may pass through an op: where ranks hold terms of a sum in place of the sum, whether the op
-/// on each of them gives terms of its result.
+/// The linearity of an op: whether the op maps partial sums of its operands, which ranks hold in place of the sums, to partial sums of
+/// its result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Linear {
     /// Not at all: the sum is needed first.
     No,
-    /// When all operands are such terms: `f(x + x', y + y') = f(x, y) + f(x', y')`. Of one operand, that is the linear ops.
+    /// When all operands are partial sums: `f(x + x', y + y') = f(x, y) + f(x', y')`. With one operand, these are the linear ops.
     Jointly,
-    /// When one operand is, any of them: products.
+    /// When one operand is a partial sum, any of them: products.
     Each,
-    /// When the first operand is, and it alone.
+    /// When the first operand alone is a partial sum.
     First,
 }
 
-/// Where the operands and results of one instruction lie.
+/// The shardings of the operands and results of one instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Shards<'a> {
     /// The ranks.
     pub mesh: &'a Mesh,
     /// The types of the whole operands.
     pub args: &'a [TensorType],
-    /// How each operand lies.
+    /// The sharding of each operand.
     pub operands: &'a [Sharding],
-    /// How each result lies.
+    /// The sharding of each result.
     pub results: &'a [Sharding],
     /// The types of the whole results.
     pub types: &'a [TensorType],
@@ -41,20 +41,20 @@ impl Shards<'_> {
         self.results[0].local_shape(self.types[0].shape())
     }
 
-    /// What shards a dimension of the only result.
+    /// The digits by which a dimension of the only result is sharded.
     pub fn result_digits(&self, dim: usize) -> &DimShards {
         &self.results[0].0[dim]
     }
 }
 
-/// How far apart the positions of a digit are on one rank, on which the digits of smaller strides are gone.
+/// The stride of a digit in the local indices of a rank, which lack the digits of smaller strides.
 pub fn local_stride(digits: &DimShards, digit: &DimShard) -> usize {
     let smaller = digits.iter().filter(|other| other.stride < digit.stride);
     digit.stride / smaller.map(|other| other.size).product::<usize>()
 }
 
 impl Builder<'_> {
-    /// Where this rank stands along a sub-axis, `s32[]`.
+    /// The coordinate of this rank along a sub-axis, `s32[]`.
     ///
     /// # Errors
     /// Never for a sub-axis of the mesh.
@@ -73,7 +73,7 @@ impl Builder<'_> {
         Ok(at)
     }
 
-    /// The indices in a dimension of `size` in all of what this rank holds at the indices `at`, `s32` of any shape.
+    /// The indices in the whole dimension of `size` that this rank holds at its local indices `at`, `s32` of any shape.
     ///
     /// # Errors
     /// Never for digits of the mesh.
@@ -104,7 +104,7 @@ impl Builder<'_> {
         self.add(high, low)
     }
 
-    /// The part of `x`, all of which is here, that this rank keeps.
+    /// The shard of the whole tensor `x` that this rank keeps.
     ///
     /// # Errors
     /// When the sharding does not fit.
@@ -142,11 +142,11 @@ impl Builder<'_> {
         })
     }
 
-    /// What `f` makes of `x` and a dimension of `size` blocks of `low` indices; what blocks there are above these stand in a dimension of
-    /// their own before it.
+    /// Applies `f` to `x` and a dimension of `size` blocks of `low` indices. A longer dimension is split for `f`: a dimension before it
+    /// counts the groups of `size` blocks. Both are merged again.
     ///
     /// # Errors
-    /// What `f` returns.
+    /// Those of `f`.
     pub fn apart(
         &mut self,
         x: Value,

@@ -1,4 +1,4 @@
-//! How large functions become at most.
+//! The limit on the size of functions.
 
 use halite_support::{Diagnostic, Result, codes};
 

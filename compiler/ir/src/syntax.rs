@@ -27,7 +27,7 @@ entity!(
 /// A few values in order, such as the arguments or the results of an instruction.
 pub type Values = SmallVec<[Value; 4]>;
 
-/// How far a module has come. Phases only move forward.
+/// The stage of a module in compilation. Phases only move forward.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Phase {
     /// As elaborated from a model: forward only.
@@ -69,17 +69,17 @@ impl fmt::Display for Phase {
 /// A compilation unit.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
-    /// What the HLO module is called too.
+    /// Its name, which the HLO module has too.
     pub name: Name,
-    /// How far it has come.
+    /// Its stage in compilation.
     pub phase: Phase,
-    /// Whether the model says that positions read later ones, as those of an encoder do: it is not held to causality.
+    /// Whether the model declares that positions read later ones, as those of an encoder do: it is not held to causality.
     pub bidirectional: bool,
     /// Its functions, callees first, the entry last.
     pub functions: Vec<Function>,
     /// The ranks that run it and what they hold, once it is the program of one of several.
     pub layout: Option<Arc<Layout>>,
-    /// Where its instructions come from.
+    /// The locations of its instructions.
     pub locs: LocTable,
 }
 
@@ -129,16 +129,16 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Its instructions; every argument is defined earlier.
     pub insts: Vec<Inst>,
-    /// What it returns.
+    /// Its results.
     pub results: Vec<FuncResult>,
     /// Its values, in the order of their definitions.
     pub values: Vec<ValueData>,
     /// Whether calls of it stay calls, also in HLO.
     pub noinline: bool,
-    /// Whether it gives its first parameter, rounded at random to a narrower type by bits made of the others. The verifier holds its
-    /// instructions to that; what it is called says nothing.
+    /// Whether it returns its first parameter, rounded at random to a narrower type by bits made of the others. The verifier holds its
+    /// instructions to that; its name does not matter.
     pub rounds: bool,
-    /// The effects of its instructions, joined, which a call of it has: kept, so that nobody follows calls to find it.
+    /// The joined effects of its instructions, which a call of it has. They are stored, so that no pass follows calls to find them.
     pub(crate) effect: Effect,
 }
 
@@ -179,18 +179,18 @@ impl Function {
     }
 }
 
-/// What is known of one value.
+/// Type, definition and name of one value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ValueData {
     /// Element type and static shape.
     pub ty: TensorType,
-    /// Where it is defined.
+    /// Its definition.
     pub def: Def,
     /// A name to print it under, if it has one.
     pub hint: Option<Name>,
 }
 
-/// Where a value is defined.
+/// The definition of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Def {
     /// By the parameter at this position.
@@ -202,15 +202,15 @@ pub enum Def {
 /// An op applied to earlier values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inst {
-    /// What it does.
+    /// Its operation.
     pub op: Op,
-    /// What it is applied to.
+    /// Its operands.
     pub args: Values,
-    /// What it defines.
+    /// Its results.
     pub results: Values,
-    /// How it rounds, when its results are narrower than what it computes in.
+    /// Its rounding, when its results are narrower than the type it computes in.
     pub rounding: Option<Rounding>,
-    /// Where it comes from.
+    /// Its location.
     pub loc: LocId,
 }
 
@@ -226,7 +226,7 @@ impl Inst {
     }
 }
 
-/// How a result is rounded to a type narrower than the one it is computed in.
+/// The rounding of a result to a type narrower than the one it is computed in.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Rounding {
     /// To the nearest value, ties to the one with an even significand.
@@ -257,30 +257,30 @@ pub struct Param {
     pub value: Value,
     /// Its name, unique in the function.
     pub name: Name,
-    /// What it is for.
+    /// Its role.
     pub role: ParamRole,
 }
 
 impl Param {
-    /// The names in the model of what it stores: those of the parts of a packed weight, or its own.
+    /// The names of the tensors of the model that it stores: those of the parts of a packed weight, or its own.
     pub fn originals(&self) -> impl Iterator<Item = &str> {
         let parts = self.packing().map_or(&[][..], |packing| &packing.parts);
         let own = parts.is_empty().then_some(&*self.name);
         own.into_iter().chain(parts.iter().map(|part| &*part.name))
     }
 
-    /// What it packs, for a weight that stores several tensors of the model.
+    /// The packing of a weight that stores several tensors of the model.
     pub fn packing(&self) -> Option<&Arc<Packing>> {
         self.weight()?.packing.as_ref()
     }
 
-    /// What is known of it, when it is a weight.
+    /// The facts about a weight, if it is one.
     pub fn weight(&self) -> Option<&WeightInfo> {
         if let ParamRole::Weight(info) = &self.role { Some(info) } else { None }
     }
 }
 
-/// What a parameter is for.
+/// The role of a parameter.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum ParamRole {
     /// An argument like any other.
@@ -303,10 +303,10 @@ impl ParamRole {
     }
 }
 
-/// What the recipe and the model say of one weight.
+/// Facts about one weight, from the recipe and the model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WeightInfo {
-    /// How it starts.
+    /// Its initialization.
     pub init: Init,
     /// Its weight decay, stamped by `bind-recipe`; `None` when it is frozen.
     pub decay: Option<f64>,
@@ -318,14 +318,14 @@ pub struct WeightInfo {
     pub output: usize,
     /// The tensors of the model that it stores, when these are several; they start alike, each from samples of its own.
     pub packing: Option<Arc<Packing>>,
-    /// What the model calls its dimensions, one for each; `None` where none has a name, and where it stores several tensors.
+    /// The model's names of its dimensions, one for each; `None` where none has a name, and where it stores several tensors.
     pub dims: Option<Arc<[DimName]>>,
     /// The layer of the model that it is in; the outermost, where layers have layers.
     pub layer: Option<Layer>,
 }
 
 impl WeightInfo {
-    /// What a model says of a weight that starts so.
+    /// A weight with this initialization and nothing else stated.
     pub fn new(init: Init) -> Self {
         Self { init, decay: None, group: None, frozen: false, output: 0, packing: None, dims: None, layer: None }
     }
@@ -348,11 +348,11 @@ pub struct FuncResult {
     pub value: Value,
     /// Its name; empty when it has none.
     pub name: Name,
-    /// What it is for.
+    /// Its role.
     pub role: ResultRole,
 }
 
-/// What a result is for.
+/// The role of a result.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum ResultRole {
     /// A result like any other.
@@ -360,17 +360,17 @@ pub enum ResultRole {
     Value,
     /// The objective: a sum over the elements of the batch, differentiated by auto-diff.
     Loss,
-    /// How many elements the objective sums over.
+    /// The number of elements that the objective sums over.
     Count,
     /// A sum over the elements of the batch that is reported, e.g. of right answers.
     Sum,
-    /// What the sum of this name is divided by, a sum over the elements of the batch too.
+    /// The divisor of the sum of this name, itself a sum over the elements of the batch.
     Over(Name),
     /// A value the model shows, e.g. `logits`.
     Probe,
     /// The gradient of the objective by the parameter of this name.
     Gradient(Name),
-    /// What the gradient by the parameter of this name is to be multiplied by, a scalar of floats.
+    /// The factor by which the gradient by the parameter of this name is to be multiplied, a scalar of floats.
     Scale(Name),
     /// Whether the update is to be made, `pred[]`.
     Finite,
@@ -383,8 +383,8 @@ pub enum ResultRole {
 }
 
 impl ResultRole {
-    /// Whether it is added up over the micro-batches and the ranks of an update: the objective, what a model reports, and what
-    /// these are divided by.
+    /// Whether it is added up over the micro-batches and the ranks of an update: the objective, the sums that a model reports, and
+    /// their divisors.
     pub fn is_sum(&self) -> bool {
         matches!(self, Self::Loss | Self::Count | Self::Sum | Self::Over(_))
     }

@@ -1,10 +1,10 @@
-//! What a rank sends in the functions of a module.
+//! Traffic of a rank in the functions of a module.
 
 use crate::cost::function_totals;
 use crate::syntax::{Function, Inst, Module};
 use crate::wire::Wire;
 
-/// What a rank sends for an instruction of a function; `None` for one that sends nothing, calls among them.
+/// The traffic of a rank for an instruction of a function; `None` for one that sends nothing, calls among them.
 pub fn wire<'f>(function: &'f Function, inst: &'f Inst) -> Option<Wire<'f>> {
     let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
     let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result)).collect();

@@ -419,7 +419,8 @@ fn sizes_that_a_composite_takes_are_taken_by_its_decomposition() {
     assert!(taken > 100, "{taken} are taken");
 }
 
-/// What dithers is written after differentiation; a mask is a predicate; what stops gradients has none, whatever differences say.
+/// Composites whose gradient is not compared. Those of random bits are written after differentiation, a mask is a predicate, and
+/// `stop_gradient` has none, whatever differences say.
 const WITHOUT_GRADIENT: [&str; 6] =
     ["causal_mask", "coordinate_words", "random_bits", "stochastic_convert", "stop_gradient", "stream_words"];
 

@@ -1,4 +1,4 @@
-//! What the reader says about wrong texts, and that it survives any.
+//! Errors of the reader on wrong texts. It survives any text.
 
 use halite_ir::text::{parse, print};
 use halite_ir::{Op, Registry, sample_module};

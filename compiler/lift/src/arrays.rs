@@ -9,7 +9,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub(crate) struct Arrays {
     pub(crate) values: Rc<[Value]>,
-    /// Where each element of a tuple begins, and where the last ends.
+    /// The start of each element of a tuple, and the end of the last.
     starts: Option<Rc<[usize]>>,
 }
 
@@ -36,7 +36,7 @@ impl Arrays {
 
 /// The types of the arrays of a shape; `None` where a size is not static or cannot be.
 ///
-/// Where an array lies does not depend on its elements: types that we lack are taken for those that are most like them.
+/// Types that we lack are taken for those that are most like them: the sharding of an array does not depend on its elements.
 pub(crate) fn types(shape: &ShapeProto) -> Option<Vec<TensorType>> {
     shape.arrays().into_iter().map(array_type).collect()
 }

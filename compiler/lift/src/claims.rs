@@ -1,4 +1,4 @@
-//! How HLO says that its parameters and results are sharded.
+//! The shardings that HLO states for its parameters and results.
 
 use crate::aliases::{parameters, replaced};
 use crate::tiles;
@@ -8,7 +8,7 @@ use halite_ir::{Function, TensorType};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{Mesh, Sharding};
 
-/// How each array of the parameters and results of an entry is sharded.
+/// The sharding of each array of the parameters and results of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Claims {
     /// Of each parameter.
@@ -20,15 +20,15 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// That all is the same on all ranks.
+    /// Claims that everything is replicated.
     pub fn replicated(entry: &Function) -> Self {
         let whole = |types: Vec<TensorType>| types.iter().map(|ty| Sharding::replicated(ty.rank())).collect();
         Self { params: whole(entry.param_types()), results: whole(entry.result_types()), ranks: Vec::new() }
     }
 }
 
-/// What a module says of the parameters and results of its entry, lifted to `entry`. Of which it says nothing is the same on all ranks, but a
-/// result that takes the place of a parameter lies as that.
+/// The shardings that a module states for the parameters and results of its entry, lifted to `entry`. Those without one are replicated,
+/// but a result that takes the place of a parameter has the sharding of that.
 ///
 /// # Errors
 /// When a sharding is none of the mesh.
@@ -53,7 +53,7 @@ pub fn claims(graph: &Graph, entry: &Function, mesh: &Mesh) -> Result<Claims> {
     Ok(Claims { params, results, ranks: Vec::new() })
 }
 
-/// Whether a module says how anything is sharded.
+/// Whether a module states any sharding of its parameters or results.
 pub fn are_claimed(graph: &Graph) -> bool {
     of_parameters(graph).iter().any(Option::is_some) || !of_results(graph, 1).is_empty()
 }
@@ -65,7 +65,7 @@ fn claimed(name: &str, own: &OpSharding, local: &TensorType, mesh: &Mesh) -> Res
     })
 }
 
-/// What is said of each array of the parameters, in order.
+/// The sharding that is stated for each array of the parameters, in order.
 fn of_parameters(graph: &Graph) -> Vec<Option<&OpSharding>> {
     let module = &graph.module().spmd_parameters_shardings;
     let own = |(number, at): (usize, usize)| {
@@ -78,7 +78,7 @@ fn of_parameters(graph: &Graph) -> Vec<Option<&OpSharding>> {
     parameters(graph).into_iter().enumerate().flat_map(own).collect()
 }
 
-/// What is said of the arrays of the results, in order; of none where nothing is said of them.
+/// The shardings that are stated for the arrays of the results, in order; none where none is stated.
 fn of_results(graph: &Graph, arrays: usize) -> Vec<&OpSharding> {
     let root = graph.entry().and_then(|entry| entry.root);
     let own = root.and_then(|root| graph.inst(root).sharding.as_deref());

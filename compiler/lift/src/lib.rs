@@ -1,8 +1,8 @@
 //! HLO of anyone as our IR, so that analyses of the IR read it.
 //!
-//! [`lift`] is the inverse of lowering for what the IR has an op for. What it has none for, such as a loop, becomes the call of a kernel that
-//! nobody looks into: its results are the same on ranks that give it the same. [`Claims`] are how the HLO says that its parameters and results
-//! are sharded, in terms of a mesh.
+//! [`lift`] is the inverse of lowering for what the IR has an op for. What it has none for, such as a loop, becomes the call of a
+//! kernel that nobody looks into: its results are the same on ranks that give it the same. [`Claims`] are the shardings that the HLO
+//! states for its parameters and results, in terms of a mesh.
 //!
 //! The HLO is the program of one rank, as it is after partitioning: its shapes are those of shards, and its collectives are instructions.
 

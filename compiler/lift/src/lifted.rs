@@ -9,15 +9,15 @@ use std::sync::Arc;
 /// HLO as a module of the IR.
 #[derive(Clone, Debug)]
 pub struct Lifted {
-    /// The module. Its entry has a parameter and a result for each array of those of the HLO. It is for analyses: what could not be followed
-    /// has no meaning in it.
+    /// The module. Its entry has a parameter and a result for each array of those of the HLO. It is for analyses: what could not be
+    /// followed has no meaning in it.
     pub module: Module,
     /// The ops that could not be followed, and how often each.
     pub unfollowed: BTreeMap<String, usize>,
 }
 
 impl Lifted {
-    /// Says how parameters and results are sharded over a mesh.
+    /// Sets the shardings of parameters and results over a mesh.
     ///
     /// # Panics
     /// When the claims are those of another entry.

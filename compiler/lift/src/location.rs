@@ -1,10 +1,10 @@
-//! Where instructions come from, as their metadata says.
+//! Locations of instructions, from their metadata.
 
 use halite_hlo::graph::Graph;
 use halite_hlo::origin;
 use halite_ir::{Builder, LocKind, LocTable};
 
-/// Moves to where an instruction comes from: its scope, and in it the line of the program that made the HLO.
+/// Moves to the location of an instruction: its scope, and in it the line of the program that made the HLO.
 pub(crate) fn enter(b: &mut Builder<'_>, graph: &Graph, at: usize) {
     b.set_loc(LocTable::unknown());
     let Some(origin) = origin(graph.inst(at), graph.module()) else { return };

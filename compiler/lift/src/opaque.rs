@@ -1,4 +1,4 @@
-//! What the IR has no op for.
+//! Instructions that the IR has no op for.
 
 use crate::site::Site;
 use halite_ir::ops::{Constant, ReplicaId};
@@ -6,15 +6,15 @@ use halite_ir::{Builder, FuncId, ParamRole, TensorType, Value, Values};
 use halite_support::Name;
 use rustc_hash::FxHashMap;
 
-/// What stands for ops that cannot be followed: functions by name and types.
+/// The functions that stand for ops that cannot be followed, by name and types.
 #[derive(Default, Debug)]
 pub(crate) struct Opaque {
     functions: FxHashMap<(Name, Vec<TensorType>, Vec<TensorType>), FuncId>,
 }
 
 impl Opaque {
-    /// The results of an instruction that the IR has no op for: those of a kernel of its name. Its decomposition gives zeros, and says no more than
-    /// the types. One that depends on the rank is given the number of it.
+    /// The results of an instruction that the IR has no op for: those of a kernel of its name. Its decomposition gives zeros, and says
+    /// no more than the types. If the instruction depends on the rank, the kernel takes the rank's number too.
     pub(crate) fn lifted(&mut self, site: &mut Site<'_, '_>) -> Option<Values> {
         let mut args = site.args.to_vec();
         if site.ranks.tells_apart(site.graph, site.at) {

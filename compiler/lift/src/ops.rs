@@ -1,4 +1,4 @@
-//! What instructions become, by families of opcodes.
+//! The IR of instructions, by families of opcodes.
 
 mod collective;
 mod contraction;

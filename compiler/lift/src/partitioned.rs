@@ -7,11 +7,12 @@ use halite_support::{Diagnostic, Result, codes};
 /// Custom calls between what is partitioned already and what XLA has still to partition.
 const UNPARTITIONED: [&str; 3] = ["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"];
 
-/// What partitioning makes, and what is written by hand for ranks.
+/// Opcodes that partitioning makes, and that are written by hand for ranks.
 const OF_RANKS: [&str; 6] =
     ["all-gather", "all-reduce", "all-to-all", "collective-permute", "partition-id", "reduce-scatter"];
 
-/// Refuses a module that is not the program of one rank yet. Where somebody states how parameters lie, theirs is no sign of it.
+/// Refuses a module that is not the program of one rank yet. Where the shardings of parameters are stated apart, those in the module
+/// are no sign of it.
 ///
 /// # Errors
 /// When XLA has still to partition it.

@@ -1,4 +1,4 @@
-//! What of a module depends on the rank beside its operands, and what is a rank.
+//! The instructions and computations that depend on the rank besides their operands, and the meaning of a rank.
 
 use halite_hlo::graph::Graph;
 
@@ -20,10 +20,10 @@ const OWN: [&str; 14] = [
     "send",
 ];
 
-/// What of a module depends on the rank.
+/// The ranks that run a module, and its computations that depend on the rank.
 #[derive(Debug)]
 pub(crate) struct Ranks {
-    /// How many there are.
+    /// The number of ranks.
     pub(crate) count: usize,
     /// Whether ranks are the partitions of one replica, so that all have the same number among replicas.
     pub(crate) are_partitions: bool,
@@ -45,7 +45,7 @@ impl Ranks {
         ranks
     }
 
-    /// Whether what an instruction gives may differ on ranks that give it the same.
+    /// Whether the results of an instruction may differ on ranks that give it the same.
     pub(crate) fn tells_apart(&self, graph: &Graph, at: usize) -> bool {
         let called = |&callee: &usize| self.computations.get(callee).copied().unwrap_or_default();
         OWN.contains(&graph.opcode(at)) || graph.callees(at).iter().flatten().any(called)

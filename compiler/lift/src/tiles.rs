@@ -19,7 +19,7 @@ pub(crate) fn of_arrays(sharding: &OpSharding, arrays: usize) -> Vec<&OpSharding
     }
 }
 
-/// How an array of which a rank holds `local` is sharded; what stands in the way where a mesh cannot say it.
+/// The sharding of an array of which a rank holds `local`, or why a mesh cannot express it.
 pub(crate) fn sharding(tiles: &OpSharding, mesh: &Mesh, local: &Shape) -> Result<Sharding, &'static str> {
     match tiles.r#type {
         kind::REPLICATED => return Ok(Sharding::replicated(local.rank())),
@@ -37,9 +37,9 @@ pub(crate) fn sharding(tiles: &OpSharding, mesh: &Mesh, local: &Shape) -> Result
     grid.holds(mesh, &sharding, local).then_some(sharding).ok_or("does not follow the axes of the mesh")
 }
 
-/// Which tile each rank holds, along each dimension.
+/// The tile that each rank holds along each dimension.
 struct Grid {
-    /// How many tiles there are along each dimension.
+    /// The number of tiles along each dimension.
     sizes: Vec<usize>,
     /// For each rank its tile along each dimension.
     tiles: Vec<Vec<usize>>,

@@ -1,4 +1,4 @@
-//! What a report shows of a text: the lines with labels, one more before and after, and of long lines a part.
+//! The excerpt of a text in a report: the lines with labels, one more before and after, and of long lines a part.
 //!
 //! Whatever the size of the text, no more of it is read than is shown.
 
@@ -14,7 +14,7 @@ const TAB: usize = 4;
 const WIDEST: usize = 1000;
 /// Columns that the text of a label gets at least, where it has as many.
 const LABEL: usize = 24;
-/// What stands in place of what is left out of a line.
+/// The character in place of an omitted part of a line.
 const ELLIPSIS: char = '…';
 
 /// Rows of a text, each in the columns there are, with its labels.
@@ -24,7 +24,7 @@ pub(super) struct Excerpt {
     /// The rows of all regions, each with its line end.
     rows: String,
     regions: Vec<Region>,
-    /// Where labels begin in `rows`, and in the text.
+    /// The starts of labels in `rows`, and in the text.
     places: Vec<(usize, Position)>,
     labels: Vec<LabeledSpan>,
 }
@@ -43,7 +43,7 @@ struct Region {
 struct Spot<'a> {
     label: &'a Label,
     is_primary: bool,
-    /// What is marked, on the line where it begins.
+    /// The marked part of the line where the label begins.
     range: Range<usize>,
     at: Position,
     /// The first byte of the line that is shown.
@@ -67,7 +67,7 @@ impl Excerpt {
         })
     }
 
-    /// Where and what the labels are, in the rows.
+    /// The labels, with their places in the rows.
     pub(super) fn labels(&self) -> &[LabeledSpan] {
         &self.labels
     }
@@ -225,7 +225,7 @@ fn columns_of(text: &str, enough: usize) -> usize {
     text.chars().take(enough + 1).map(|character| columns(&shown(character, 0)).max(1)).sum()
 }
 
-/// How a character is shown in a column.
+/// The text that is shown for a character in a column.
 fn shown(character: char, column: usize) -> String {
     match character {
         '\t' => " ".repeat(TAB - column % TAB),

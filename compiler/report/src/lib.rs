@@ -1,4 +1,5 @@
-//! How diagnostics look: a [`report`] for people, [`json`] for programs, and what a terminal needs of a text. Nothing here prints.
+//! Rendering of diagnostics: a [`report`] for people, [`json`] for programs, and texts in the columns of a terminal. Nothing here
+//! prints.
 
 mod excerpt;
 mod text;
@@ -12,7 +13,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode, Th
 use serde::Serialize;
 use std::fmt;
 
-/// How a report looks.
+/// The style of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Style {
     /// Whether to use colors.

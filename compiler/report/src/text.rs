@@ -39,7 +39,7 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
 /// Stands for a space at which no line ends.
 const JOINT: char = '\u{e000}';
 
-/// What follows a number as its unit.
+/// The units of numbers.
 const UNITS: [&str; 17] =
     ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "k", "M", "G", "T", "P", "E", "ms", "s", "min", "h", "times"];
 

@@ -5,7 +5,7 @@ use halite_hlo::Opcode;
 use halite_hlo::graph::Graph;
 use rustc_hash::FxHashMap;
 
-/// What talks to other ranks.
+/// The opcodes that communicate with other ranks.
 const COLLECTIVES: [Opcode; 5] =
     [Opcode::AllGather, Opcode::AllReduce, Opcode::AllToAll, Opcode::CollectivePermute, Opcode::ReduceScatter];
 
@@ -18,7 +18,8 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    /// Of replicas those that instructions have, and where they need more, such as no instruction has; of partitions one after another.
+    /// Replicas have the channels of their instructions, and where they need more, channels that no instruction has. Partitions have
+    /// channels one after another.
     pub(crate) fn new(graph: &Graph, form: Form<'_>) -> Self {
         let (mut last, apart): (_, &'static [Opcode]) = match form {
             // StableHLO scatters one operand at a time.

@@ -1,4 +1,4 @@
-//! What is said of instructions that have no form.
+//! The diagnostic of an instruction that has no form.
 
 use halite_hlo::proto::HloInstructionProto;
 use halite_support::{Diagnostic, codes};

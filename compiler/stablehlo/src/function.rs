@@ -14,7 +14,7 @@ use halite_hlo::graph::Graph;
 use halite_hlo::{ArrayType, origin};
 use halite_support::{Diagnostic, Result, codes};
 
-/// What is said of an argument or result of a function besides its type.
+/// The attributes of an argument or result of a function, besides its type.
 pub(crate) type Attributes = Vec<String>;
 
 /// The most instructions of a computation that combines two values. It is written out at each of its uses, which would otherwise make long
@@ -29,11 +29,11 @@ pub(crate) struct Writer<'a> {
     pub(crate) channels: Channels,
     pub(crate) locations: Locations,
     pub(crate) out: String,
-    /// What each instruction so far gave.
+    /// The values of each instruction so far.
     values: Vec<Vec<Value>>,
 }
 
-/// Where a computation is written.
+/// The place in which a computation is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Function,
@@ -46,7 +46,7 @@ impl Place {
         if self == Self::Function { "    " } else { "      " }
     }
 
-    /// What ends it.
+    /// The operation that ends it.
     fn terminator(self) -> &'static str {
         if self == Self::Function { "func.return" } else { "stablehlo.return" }
     }
@@ -65,7 +65,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a computation as a function, with what is said of its arguments and results besides their types.
+    /// Writes a computation as a function, with the attributes of its arguments and results.
     pub(crate) fn function(
         &mut self,
         number: usize,

@@ -4,7 +4,7 @@
 //! depends on nothing but names and types of attributes: the short forms of operations have parsers of their own, and change with
 //! versions. What operations and attributes are called is said by the [specification](https://openxla.org/stablehlo/spec).
 //!
-//! What differs from the HLO:
+//! Differences from the HLO:
 //!
 //! - Tuples are gone: functions and operations have several results. What a frontend attribute says of the entry's root is the
 //!   `jax.result_info` of results.

@@ -1,4 +1,4 @@
-//! Where operations come from: `loc("scope"("file":line:column))`, each place written once and named by a number.
+//! Locations of operations: `loc("scope"("file":line:column))`, each place written once and named by a number.
 
 use crate::quoted::string;
 use halite_hlo::Origin;
@@ -21,12 +21,12 @@ impl Default for Locations {
 }
 
 impl Locations {
-    /// ` loc(#loc3)`: what ends an operation from this place.
+    /// ` loc(#loc3)`: the end of an operation from this place.
     pub(crate) fn of(&mut self, origin: Option<&Origin<'_>>) -> String {
         reference(self.number(origin.map_or_else(|| "unknown".to_owned(), place)))
     }
 
-    /// What ends something of this name that comes from no place.
+    /// The end of something of this name that comes from no place.
     pub(crate) fn named(&mut self, name: &str) -> String {
         reference(self.number(string(name.as_bytes())))
     }

@@ -78,7 +78,7 @@ fn require_no_shardings(hlo: &HloModuleProto) -> Result<()> {
     }
 }
 
-/// What is said of each parameter: which result takes its buffer, or that any may. The checker holds both to whole parameters.
+/// The attributes of each parameter: which result takes its buffer, or that any may. The checker holds both to whole parameters.
 fn inputs(hlo: &CheckedHlo, entry: usize) -> Vec<Attributes> {
     let mut inputs = vec![Attributes::new(); hlo.graph().computations()[entry].parameters.len()];
     let mut add = |parameter: i64, attribute: String| {
@@ -95,7 +95,7 @@ fn inputs(hlo: &CheckedHlo, entry: usize) -> Vec<Attributes> {
     inputs
 }
 
-/// What is said of each result: its name, where the root of the entry has names.
+/// The attributes of each result: its name, where the root of the entry has names.
 fn outputs(hlo: &CheckedHlo, entry: usize) -> Vec<Attributes> {
     let root = hlo.graph().root(entry).map(|root| hlo.graph().inst(root));
     let names = root.and_then(|root| root.frontend_attributes.as_deref()?.map.get(OUTPUT_NAMES));

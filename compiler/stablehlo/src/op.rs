@@ -1,4 +1,4 @@
-//! What is written: values and operations, as data.
+//! The values and operations of a text, as data.
 
 use halite_hlo::ArrayType;
 
@@ -16,7 +16,7 @@ pub(crate) struct Value {
 pub(crate) struct Op {
     /// The name with its dialect, such as `stablehlo.add`.
     pub(crate) name: &'static str,
-    /// What it reads.
+    /// The values that it reads.
     pub(crate) operands: Vec<Value>,
     /// Its own attributes, as text.
     pub(crate) properties: Vec<(&'static str, String)>,
@@ -35,7 +35,7 @@ impl Op {
     }
 }
 
-/// What an instruction of HLO becomes.
+/// The values or operations of an instruction of HLO.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Meaning {
     /// Values that are there already.

@@ -1,4 +1,4 @@
-//! What instructions become.
+//! The StableHLO of each instruction.
 
 mod collective;
 mod compare;
@@ -14,7 +14,7 @@ use crate::site::Site;
 use halite_hlo::Opcode;
 use halite_support::Result;
 
-/// What an instruction becomes.
+/// The operations of an instruction, or the values that it stands for.
 ///
 /// # Errors
 /// When it has no form, or carries something that the form has no place for.

@@ -31,7 +31,7 @@ pub(crate) fn value(name: &str, number: usize) -> String {
     format!("%{first}{base}.{number}")
 }
 
-/// What may stand in names after their first character.
+/// Whether a character may stand in names after their first character.
 fn is_mark(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-')
 }

@@ -14,11 +14,11 @@ use halite_support::{Diagnostic, Result};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
     pub(crate) graph: &'a Graph,
-    /// Who runs it.
+    /// The form of the text.
     pub(crate) form: Form<'a>,
     /// Its position in the graph.
     pub(crate) at: usize,
-    /// What the instructions before it gave.
+    /// The values of the instructions before it.
     pub(crate) values: &'a [Vec<Value>],
     /// The names of functions.
     pub(crate) symbols: &'a Symbols,
@@ -37,7 +37,7 @@ impl<'a> Site<'a> {
         opcode.ok_or_else(|| self.fault("the opcode is none that Halite makes"))
     }
 
-    /// Why it is not written.
+    /// The diagnostic that says why it is not written.
     pub(crate) fn fault(&self, reason: &str) -> Diagnostic {
         fault(self.inst(), reason)
     }
@@ -53,7 +53,7 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    /// What is in a field that opcodes of this kind have.
+    /// The content of a field that opcodes of this kind have.
     pub(crate) fn needed<T>(&self, field: Option<T>, name: &str) -> Result<T> {
         field.ok_or_else(|| self.fault(&format!("it has no {name}")))
     }

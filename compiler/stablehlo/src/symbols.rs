@@ -5,7 +5,7 @@ use crate::quoted::symbol;
 use halite_hlo::graph::Graph;
 use rustc_hash::FxHashSet;
 
-/// What the entry of a program is called.
+/// The name of the entry of a program.
 const MAIN: &str = "main";
 
 /// The functions of a module: the entry and the computations that it calls, by their own names where these are free. Those for another

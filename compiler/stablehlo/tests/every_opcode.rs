@@ -1,4 +1,4 @@
-//! What Halite's builder makes is written whole; what has no form is refused by its opcode and name.
+//! Instructions of Halite's builder are written whole; one that has no form is refused by its opcode and name.
 
 use halite_hlo::proto::*;
 use halite_hlo::*;

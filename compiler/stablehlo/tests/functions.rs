@@ -52,7 +52,7 @@ fn ranks_are_partitions_and_functions_the_callers() {
     crate::written::assert_written("functions.mlir", &text);
 }
 
-/// What the HLO says of groups, channels and donation is not what the text says.
+/// Groups, channels and donation in the HLO do not change the text.
 #[test]
 fn the_form_of_the_hlo_makes_no_difference() {
     let text = printed(FUNCTIONS, |_| {}).unwrap();

@@ -1,4 +1,4 @@
-//! Who started a thread: whom `tracing` tells of it, and who may stop it.
+//! The caller of a thread: the subscriber and the span of `tracing`, and the token that may stop the thread.
 
 use crate::CancelToken;
 use tracing::{Dispatch, Span};

@@ -35,12 +35,12 @@ impl CancelToken {
         Self(Arc::new(Switch { is_thrown: AtomicBool::new(false), left: Some(AtomicU64::new(looks)) }))
     }
 
-    /// The looks until it throws itself, where it does.
+    /// The number of looks until it throws itself, where it does.
     pub fn looks_left(&self) -> Option<u64> {
         self.0.left.as_ref().map(|left| left.load(Ordering::Relaxed))
     }
 
-    /// That of the work that this thread does; one that nobody throws outside of [`within`](Self::within).
+    /// The token of the work that this thread does; outside of [`within`](Self::within), one that nobody throws.
     pub fn current() -> Self {
         CURRENT.with_borrow(Clone::clone)
     }
@@ -86,8 +86,8 @@ impl CancelToken {
     }
 }
 
-/// Goes on only while the work that this thread does is not cancelled ([`CancelToken::within`]). It takes some nanoseconds, so that whatever may
-/// take more than some milliseconds asks for each of its parts.
+/// Goes on only while the work that this thread does is not cancelled ([`CancelToken::within`]). It takes some nanoseconds, so that
+/// whatever may take more than some milliseconds asks for each of its parts.
 ///
 /// # Errors
 /// As [`CancelToken::check`].

@@ -1,4 +1,4 @@
-//! Where a text begins to differ from another.
+//! The first line in which a text differs from another.
 
 /// The first line of code that a text has otherwise than another. Comments, blank lines and spaces do not count.
 #[derive(Clone, PartialEq, Eq, Debug)]

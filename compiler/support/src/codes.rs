@@ -13,7 +13,7 @@ pub struct Code {
     pub id: &'static str,
     /// One paragraph: what it means.
     pub explanation: &'static str,
-    /// What usually mends it, for diagnostics that know nothing better.
+    /// The usual remedy, for diagnostics that know nothing better.
     pub remedy: &'static str,
 }
 

@@ -7,7 +7,7 @@ thread_local! {
     static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `act` returns, or where it panics what it says. `act` is not called again on what a panic left behind.
+/// Calls `act` and returns its result, or the message of its panic. `act` is not called again on the state that a panic left behind.
 ///
 /// A hook of panics is called nevertheless, and asks [`is_contained`].
 ///

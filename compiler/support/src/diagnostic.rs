@@ -1,4 +1,4 @@
-//! What the compiler says to a person, as data.
+//! Diagnostics: the messages of the compiler to a person, as data.
 
 use crate::{Code, FileId, Span, codes};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::fmt;
 /// The result of anything that can fail because of its input.
 pub type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// How serious a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
@@ -35,9 +35,9 @@ impl Severity {
 /// A span with a few words on what is there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Label {
-    /// Where.
+    /// The place.
     pub span: Span,
-    /// What is there.
+    /// The text that stands there.
     pub text: String,
 }
 
@@ -168,12 +168,12 @@ impl Diagnostic {
         self
     }
 
-    /// What documentation and tests know it by, such as `E0310`.
+    /// The code in documentation and tests, such as `E0310`.
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// How serious it is.
+    /// Its severity.
     pub fn severity(&self) -> Severity {
         self.0.severity
     }
@@ -209,12 +209,12 @@ impl Diagnostic {
         self.0.key.as_deref()
     }
 
-    /// What to do in this very case, where that is known.
+    /// The remedy in this very case, where it is known.
     pub fn help_text(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
 
-    /// What to do: [`help_text`](Self::help_text), or what usually mends an error of this code.
+    /// The remedy: [`help_text`](Self::help_text), or the usual one of this code.
     pub fn remedy(&self) -> &str {
         self.help_text().unwrap_or(self.code().remedy)
     }

@@ -4,7 +4,7 @@ use crate::{Diagnostic, Result, codes, units};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What the names of files and folders begin with until they are whole and get their own.
+/// The prefix of the names of files and folders until they are whole and get their own names.
 pub const UNFINISHED: &str = ".halite-";
 
 /// Most links that lead from one to the next.

@@ -1,4 +1,4 @@
-//! What every Halite crate shares and nothing else: source positions, diagnostics and typed indices.
+//! Types that every Halite crate shares: source positions, diagnostics and typed indices.
 //!
 //! This crate holds data. It renders nothing and prints nothing; the command line decides how a [`Diagnostic`] looks.
 

@@ -1,4 +1,4 @@
-//! Where lines are in a text, so that a position is found without reading the text from its start.
+//! The places of lines in a text, so that a position is found without reading the text from its start.
 
 /// Bytes between marks.
 const APART: usize = 1024;

@@ -6,12 +6,12 @@ use strsim::osa_distance;
 /// Longer words are compared with none: comparing two takes as many steps as their lengths multiplied.
 const MAX_LETTERS: usize = 100;
 
-/// Of a word of so many letters, another first letter makes another word.
+/// In words of so many letters or fewer, another first letter makes another word.
 const SHORT: usize = 3;
 
-/// The candidate most like `word`, if about a third of its letters or less is wrong: by insertions, removals, replacements and
-/// swaps of neighbors. In words of three letters or fewer the first is not replaced: `jax` is not meant to be `max`. Of equals, the one with
-/// the longer common beginning, then the one whose length is nearer, then the first.
+/// The candidate most like `word`, if about a third of its letters or less is wrong: by insertions, removals, replacements and swaps of
+/// neighbors. In words of three letters or fewer the first is not replaced: `jax` is not meant to be `max`. Of equals, the one with the
+/// longer common beginning, then the one whose length is nearer, then the first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().take(MAX_LETTERS + 1).count();
     if letters > MAX_LETTERS {

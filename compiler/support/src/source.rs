@@ -4,8 +4,8 @@ use crate::lines::{Lines, Position};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// Which text: the same name and the same text have the same id, in every [`SourceMap`](crate::SourceMap), process and
-/// build, and no two others share one.
+/// The id of a text: the same name and the same text have the same id, in every [`SourceMap`](crate::SourceMap), process and build, and
+/// no two others share one.
 ///
 /// It is the first half of a SHA-256 and stands in no output. Ids are ordered, but the order says nothing:
 /// [`sort_by_place`](crate::sort_by_place) takes one that does.
@@ -72,7 +72,7 @@ impl SourceFile {
         Self { id: FileId::of(&name, &text), lines: Lines::of(&text), name, text }
     }
 
-    /// What spans call it.
+    /// The id by which spans name it.
     pub fn id(&self) -> FileId {
         self.id
     }

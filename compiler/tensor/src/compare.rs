@@ -2,7 +2,7 @@
 
 use crate::HostTensor;
 
-/// How far two tensors are apart.
+/// The distance of two tensors.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[non_exhaustive]
 pub struct Difference {

@@ -3,7 +3,7 @@
 use crate::{DType, HostTensor, Shape, causal_mask};
 use serde::{Deserialize, Serialize};
 
-/// What is declared of data that the host feeds: it may feed nothing else.
+/// The declared content of data that the host feeds: it may feed nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {

@@ -6,7 +6,7 @@ use crate::DType;
 /// The number of a tuple, which stands where an array has its element type.
 pub const TUPLE: i32 = 13;
 
-/// What a number stands for.
+/// The type that a number stands for.
 #[derive(Clone, Copy)]
 enum Meaning {
     /// One of our types.
@@ -19,7 +19,7 @@ enum Meaning {
 
 use Meaning::{Foreign, Ours};
 
-/// What each number stands for, from 1.
+/// The type of each number, from 1.
 const MEANINGS: [Meaning; 33] = [
     Ours(DType::Pred),
     Ours(DType::S8),

@@ -5,9 +5,9 @@ use std::fmt;
 
 /// Groups of ranks, in each of which the ranks act together in the order in which they stand.
 ///
-/// Groups that lie as a grid, as those of a [`Mesh`](crate::Mesh) do, take no more memory on thousands of ranks than on two. Text lists few ranks,
-/// `[[0, 1], [2, 3]]`, and writes many as XLA does: `[8,256]<=[256,8]T(1,0)` are the 2,048 ranks from 0 up as 256 rows of 8, transposed, and
-/// read off in 8 groups of 256.
+/// Groups that lie as a grid, as those of a [`Mesh`](crate::Mesh) do, take no more memory on thousands of ranks than on two. Text lists
+/// few ranks, `[[0, 1], [2, 3]]`, and writes many as XLA does: `[8,256]<=[256,8]T(1,0)` are the 2,048 ranks from 0 up as 256 rows of 8,
+/// transposed, and read off in 8 groups of 256.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Groups(Form);
 
@@ -15,11 +15,11 @@ pub struct Groups(Form);
 enum Form {
     /// Each rank in one group; groups ascend by their first rank.
     Grid { ranks: usize, steps: Steps },
-    /// What lies otherwise.
+    /// Groups that are no grid.
     Listed(Vec<Vec<usize>>),
 }
 
-/// How many ranks of a group follow one another at which distance, the major step first. Steps that are one are merged, and none is of one rank.
+/// The counts and distances of the ranks of a group, the major step first. Steps that can be one are merged, and no count is 1.
 type Steps = SmallVec<[(usize, usize); 3]>;
 
 /// More ranks than these are not listed by text.
@@ -29,8 +29,8 @@ const LISTED: usize = 16;
 const MAX_RANKS: usize = 1 << 20;
 
 impl Groups {
-    /// Groups that hold the ranks below `ranks` once each: of a rank and those at the given counts and distances from it, the major step first. Distances
-    /// are those of digits of a rank, such as 4 and 1 of the counts 2 and 4.
+    /// Groups that hold the ranks below `ranks` once each: of a rank and those at the given counts and distances from it, the major
+    /// step first. Distances are those of digits of a rank, such as 4 and 1 of the counts 2 and 4.
     pub(crate) fn grid(ranks: usize, steps: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut merged = Steps::new();
         for (count, distance) in steps.into_iter().filter(|&(count, _)| count > 1) {
@@ -42,8 +42,8 @@ impl Groups {
         Self(Form::Grid { ranks, steps: merged })
     }
 
-    /// The ranks from 0 up, reshaped to `dims`, transposed by `order`, and read off in groups of `size`; `None` where these do not fit one another or
-    /// make more than a million ranks.
+    /// The ranks from 0 up, reshaped to `dims`, transposed by `order`, and read off in groups of `size`; `None` where these do not fit
+    /// one another or make more than a million ranks.
     pub fn iota(groups: usize, size: usize, dims: &[usize], order: &[usize]) -> Option<Self> {
         let ranks = dims.iter().try_fold(1_usize, |ranks, &dim| ranks.checked_mul(dim))?;
         let mut sorted = order.to_vec();
@@ -61,7 +61,7 @@ impl Groups {
         Some(all.chunks(size).map(<[usize]>::to_vec).collect::<Vec<_>>().into())
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> usize {
         match &self.0 {
             Form::Grid { ranks, .. } => *ranks,
@@ -69,7 +69,7 @@ impl Groups {
         }
     }
 
-    /// How many ranks a group is of; `None` where groups differ in size, leave a rank out or hold one twice.
+    /// The number of ranks of a group; `None` where groups differ in size, leave a rank out or hold one twice.
     pub fn size(&self) -> Option<usize> {
         match &self.0 {
             Form::Grid { steps, .. } => Some(steps.iter().map(|step| step.0).product()),
@@ -83,7 +83,7 @@ impl Groups {
         }
     }
 
-    /// How many ranks of a group follow one another at which distance, the major step first; `None` where groups are no grid.
+    /// The counts and distances of the ranks of a group, the major step first; `None` where groups are no grid.
     pub fn steps(&self) -> Option<&[(usize, usize)]> {
         match &self.0 {
             Form::Grid { steps, .. } => Some(steps),

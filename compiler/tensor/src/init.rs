@@ -1,15 +1,15 @@
-//! How weights and state start.
+//! Initialization of weights and state.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a truncated normal distribution ends, in standard deviations of that which is cut off.
+/// The bound of a truncated normal distribution, in standard deviations of the distribution before it is cut off.
 pub const TRUNCATED_AT: f64 = 2.0;
 
 /// The standard deviation of a standard normal distribution that is cut off at [`TRUNCATED_AT`] on both sides:
 /// `sqrt(1 - 2 * 2 * phi(2) / (2 * Phi(2) - 1))`.
 const TRUNCATED_STD: f64 = 0.879_625_661_034_239_8;
 
-/// How a weight, or state beside it, starts. Samples are independent, keyed by seed, name of the weight and element.
+/// The initialization of a weight, or of state beside it. Samples are independent, keyed by seed, name of the weight and element.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Init {
@@ -36,7 +36,7 @@ pub enum Init {
     Uniform {
         /// The least.
         low: f64,
-        /// What all are below.
+        /// The upper bound, which is excluded.
         high: f64,
     },
     /// Numbers in equal steps along the last dimension, the same in all others. In JSON `{"range": {"start": <start>, "step": <step>}}`.
@@ -53,8 +53,8 @@ pub enum Init {
         /// The length of each row or column.
         gain: f64,
     },
-    /// As the weight does that the state belongs to, at the element type of the state. A weight that is narrower than such a
-    /// state starts as that state rounded to nearest. No weight itself starts so.
+    /// The initial value of the weight that the state belongs to, at the element type of the state. A weight that is narrower than such
+    /// a state starts as that state rounded to nearest. No weight itself starts so.
     Weight,
 }
 
@@ -63,7 +63,7 @@ impl Init {
     pub const FORMS: &'static str = "`zeros`, `ones`, `constant(value)`, `normal(std)`, `truncated_normal(std)`, `uniform(low, high)`, \
          `range(start, step)` or `orthogonal(gain)`";
 
-    /// What texts write: a word, and the numbers that follow it in brackets.
+    /// Its form in texts: a word, and the numbers that follow it in brackets.
     pub fn written(self) -> (&'static str, Vec<f64>) {
         match self {
             Self::Zeros => ("zeros", vec![]),
@@ -78,7 +78,7 @@ impl Init {
         }
     }
 
-    /// What a text writes so; `None` where that is none.
+    /// Reads the form in texts; `None` where it is no such form.
     pub fn read(word: &str, numbers: &[f64]) -> Option<Self> {
         Some(match (word, numbers) {
             ("zeros", []) => Self::Zeros,
@@ -133,7 +133,7 @@ impl Init {
         })
     }
 
-    /// What is wrong with its numbers, as what follows "expected", with what was found.
+    /// The fault of its numbers: the text that follows "expected", and what was found; `None` where there is no fault.
     pub fn fault(self) -> Option<(&'static str, String)> {
         match self {
             Self::Constant(value) if !value.is_finite() => Some(("a number to start from", format!("{value:?}"))),

@@ -56,12 +56,12 @@ impl IntRange {
         if self.low >= 0 { self } else { Self::new(0, self.high.max(self.low.saturating_neg())) }
     }
 
-    /// Quotients towards zero by what is positive.
+    /// Quotients by positive integers, rounded towards zero.
     pub fn divide(self, by: Self) -> Self {
         if by.low > 0 { self.corners(by, |x, y| x / y) } else { Self::ALL }
     }
 
-    /// What quotients by what is positive leave, with the sign of the dividend.
+    /// Remainders of division by positive integers, with the sign of the dividend.
     pub fn remainder(self, by: Self) -> Self {
         if by.low <= 0 {
             return Self::ALL;
@@ -82,7 +82,7 @@ impl IntRange {
         self * Self::new(0, count)
     }
 
-    /// What `and` leaves of two's complement integers: no more than an operand that is not negative.
+    /// Bitwise `and` of two's complement integers: no more than an operand that is not negative.
     pub fn and(self, other: Self) -> Self {
         match (self.low >= 0, other.low >= 0) {
             (true, true) => Self::new(0, self.high.min(other.high)),
@@ -92,7 +92,7 @@ impl IntRange {
         }
     }
 
-    /// What `or` and `xor` make of integers: no bit above the highest one, if none is negative.
+    /// Bitwise `or` and `xor` of integers: no bit above the highest one, if none is negative.
     pub fn or(self, other: Self) -> Self {
         let either = self.union(other);
         if either.low < 0 {

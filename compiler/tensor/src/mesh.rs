@@ -20,9 +20,9 @@ pub struct Mesh {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// What recipes call it: `data`, `tensor`.
+    /// The name in recipes: `data`, `tensor`.
     pub name: String,
-    /// How many ranks lie along it.
+    /// The number of ranks along it.
     pub size: usize,
 }
 
@@ -31,7 +31,7 @@ pub struct Axis {
 pub struct SubAxis {
     /// The position of its axis.
     pub axis: usize,
-    /// How many ranks lie along it.
+    /// The number of ranks along it.
     pub size: usize,
     /// The distance of two ranks that are neighbours along it.
     pub stride: usize,
@@ -50,8 +50,8 @@ impl Mesh {
         Self::try_from(axes.filter(|axis| axis.size != 1).collect::<Vec<_>>())
     }
 
-    /// The same ranks with neighbouring sub-axes of an axis as one, but where `apart` says of a sub-axis that the next is none of its: the grid, and
-    /// which sub-axis of it each sub-axis has become part of. Sub-axes of the grid are no primes then.
+    /// The mesh of the same ranks with neighbouring sub-axes of an axis as one, unless `apart` holds for the first of the two; and for
+    /// each sub-axis the joined one that it is part of. Sizes of joined sub-axes are no primes then.
     #[must_use]
     pub fn joined(&self, apart: impl Fn(SubAxisId) -> bool) -> (Self, Vec<SubAxisId>) {
         let (mut sub_axes, mut became): (Vec<SubAxis>, Vec<SubAxisId>) =
@@ -95,7 +95,7 @@ impl Mesh {
         self.axes.iter().map(|axis| axis.size).product()
     }
 
-    /// Where a rank stands along a sub-axis.
+    /// The coordinate of a rank along a sub-axis.
     pub fn coordinate(&self, sub_axis: SubAxisId, rank: usize) -> usize {
         let SubAxis { size, stride, .. } = self.sub_axes[sub_axis];
         rank / stride % size

@@ -31,7 +31,7 @@ pub struct Part {
     /// Whether the model stores `[in, out]`; what is packed is always `[out, in]`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transposed: bool,
-    /// How many times each row is stored.
+    /// The number of times that each row is stored.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub copies: usize,
     /// Rows of zeros that are stored after its own.

@@ -25,9 +25,9 @@ pub fn round_to(dtype: DType, value: f64) -> f64 {
     }
 }
 
-/// What a program computes with where it is given `value` as a number of `dtype`: the value [nearest](round_to) to it, and 0
-/// in place of one below the smallest normal number of the engine, which XLA's CPU backend and accelerators flush. Engines
-/// compute in `f32` what is stored in `bf16` or `f16`.
+/// The value that a program computes with where it is given `value` as a number of `dtype`: the value [nearest](round_to) to it, and 0
+/// in place of one below the smallest normal number of the engine, which XLA's CPU backend and accelerators flush. Engines compute in
+/// `f32` what is stored in `bf16` or `f16`.
 pub fn as_computed(dtype: DType, value: f64) -> f64 {
     let rounded = round_to(dtype, value);
     let smallest = match dtype {
@@ -38,7 +38,7 @@ pub fn as_computed(dtype: DType, value: f64) -> f64 {
     if rounded.abs() < smallest { 0.0 } else { rounded }
 }
 
-/// What a finite number turns into [in a program](as_computed) of this type, `0` or `infinite`, if that is not what it is.
+/// Returns `0` or `infinite` where a finite number turns into that [in a program](as_computed) of this type without being that.
 pub fn turns_into(dtype: DType, value: f64) -> Option<&'static str> {
     let computed = as_computed(dtype, value);
     match value.is_finite() {

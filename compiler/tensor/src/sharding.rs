@@ -1,11 +1,11 @@
-//! How a tensor is spread over the ranks of a mesh.
+//! Shardings of a tensor over the ranks of a mesh.
 
 use crate::{HostTensor, Mesh, Shape, SubAxisId};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-/// Which ranks hold an index of a dimension: those whose coordinate along a sub-axis of the mesh is `index / stride % size`.
+/// The ranks that hold an index of a dimension: those whose coordinate along a sub-axis of the mesh is `index / stride % size`.
 ///
 /// Blocks are the case in which `stride * size` is the whole dimension. A smaller stride shares out each of several parts
 /// that follow one another, such as the queries, keys and values of a merged projection.
@@ -17,14 +17,14 @@ pub struct DimShard {
     pub sub_axis: SubAxisId,
     /// Ranks along it.
     pub size: usize,
-    /// How many indices follow one another on one rank, in terms of the whole dimension.
+    /// The number of consecutive indices of the whole dimension on one rank.
     pub stride: usize,
 }
 
-/// What shards one dimension: digits of its index, the one of the largest stride first.
+/// The sharding of one dimension: digits of its index, the one of the largest stride first.
 pub type DimShards = SmallVec<[DimShard; 2]>;
 
-/// For each dimension what shards it. Ranks that differ along other sub-axes hold the same.
+/// The sharding of each dimension. Ranks that differ along other sub-axes hold the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<Vec<DimShard>>", into = "Vec<Vec<DimShard>>")]
 pub struct Sharding(pub SmallVec<[DimShards; 4]>);
@@ -69,7 +69,7 @@ impl Sharding {
         self.0.iter().flatten().map(|digit| digit.sub_axis)
     }
 
-    /// The sizes of what a rank holds of a tensor of these sizes.
+    /// The shape of the shard that a rank holds of a tensor of this shape.
     pub fn local_shape(&self, shape: &Shape) -> Shape {
         let local =
             |(&size, digits): (&usize, &DimShards)| size / digits.iter().map(|digit| digit.size).product::<usize>();
@@ -84,7 +84,7 @@ impl Sharding {
             && shape.iter().zip(&self.0).all(|(&size, digits)| digits_fit(size, digits))
     }
 
-    /// What a rank holds of a tensor.
+    /// The shard that a rank holds of a tensor.
     ///
     /// # Errors
     /// When the tensor is of other sizes.

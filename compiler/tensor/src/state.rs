@@ -1,4 +1,4 @@
-//! What lives between training steps: its kinds, and how it starts. IR, manifests and what fills buffers share the words.
+//! State between training steps: its kinds and its initialization. IR, manifests and the code that fills buffers share the words.
 //!
 //! Kinds are open: whoever adds a piece of state to a training step names its kind, and says by a [`StateSpec`] all that
 //! others need to store, start, shard or convert it.
@@ -18,11 +18,11 @@ const RESERVED: [&str; 6] = ["batch", "weight", "inf", "nan", "true", "false"];
 /// One piece of training state besides the weights.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StateSpec {
-    /// Which: an identifier, such as `m`, that whoever adds the state chooses.
+    /// Its kind: an identifier, such as `m`, that whoever adds the state chooses.
     pub kind: Name,
     /// The weight it belongs to, whose shape and packing it has; `None` for what all share.
     pub of: Option<Name>,
-    /// How it starts.
+    /// Its initialization.
     pub init: Init,
     /// Whether it only passes between the modules of one update. It then holds its initial value between updates, so that a
     /// saved state leaves it out and loading one starts it anew.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The form of collectives where the schema leaves a choice. All forms mean the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CollectiveForm {
-    /// Where groups stand.
+    /// The field that holds groups.
     pub groups: GroupField,
     /// Whether `all-reduce`, `all-gather` and `reduce-scatter` have channels, numbered from 1. Others never have: with a
     /// channel their ranks would be partitions.
@@ -58,7 +58,7 @@ impl ComputationBuilder<'_> {
         )
     }
 
-    /// Of each of `xs` the operands of each group one after another along `dimension`.
+    /// For each of `xs`, the operands of each group, concatenated along `dimension`.
     pub fn all_gather(&mut self, xs: &[Id], dimension: usize, groups: &[Vec<usize>]) -> Result<Vec<Id>> {
         let (field, channel) = (self.module.collectives.groups, self.module.next_channel());
         self.of_each(

@@ -133,8 +133,8 @@ impl<'m> ComputationBuilder<'m> {
         self.tuple(&elements)
     }
 
-    /// What a computation that is called returns: one result as it is, any other number as a tuple. Results get buffers of
-    /// their own as in [`root_tuple`](Self::root_tuple).
+    /// The root of a computation that is called: one result as it is, any other number as a tuple. Results get buffers of their own as
+    /// in [`root_tuple`](Self::root_tuple).
     pub fn root_results(&mut self, results: &[Id]) -> Result<Id> {
         match self.own_buffers(results)?.as_slice() {
             [only] => Ok(*only),

@@ -6,7 +6,7 @@ use crate::infer;
 use crate::opcode::{Opcode, ReduceKind};
 use halite_support::Result;
 
-/// What the caller knows about the indices of a gather or scatter.
+/// Facts that the caller knows about the indices of a gather or scatter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct IndexFacts {
     /// They ascend.

@@ -6,7 +6,7 @@ use crate::opcode::{Opcode, RngAlgorithm};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
 
-/// What a custom call names.
+/// The attributes of a custom call.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CustomCall {
     /// The name by which the compiler of the target knows the kernel.

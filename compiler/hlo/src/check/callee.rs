@@ -31,12 +31,12 @@ impl Checker<'_> {
         self.graph.callee(at, 0).and_then(|callee| self.computations.get(callee))
     }
 
-    /// What the only callee returns, if it is of our set.
+    /// The type of the only callee's result, if it is of our set.
     pub(super) fn callee_result(&self, at: usize) -> Option<Type> {
         self.callee(at).and_then(|callee| callee.result.clone())
     }
 
-    /// The callee takes these operands.
+    /// Checks that the callee takes these operands.
     pub(super) fn call(&self, at: usize, operands: &[&Type]) -> Result<()> {
         let Some(callee) = self.callee(at) else { return Ok(()) };
         if callee.parameters.len() != operands.len() {

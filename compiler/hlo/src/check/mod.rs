@@ -1,4 +1,4 @@
-//! What XLA would reject, or abort the process on, found in the messages beforehand.
+//! Checks of messages for faults that XLA would reject, or abort the process on.
 //!
 //! Checked for every module: ids and names are unique, operands and callees are defined before use, roots exist, stated
 //! program shapes are those of parameters and root, layouts are permutations, literals have as many elements as their

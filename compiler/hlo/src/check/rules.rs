@@ -182,7 +182,7 @@ fn all_gather(site: &Site<'_>) -> Inferred {
     of_each(site, |x, groups| infer::all_gather(x, site.dim()?, groups))
 }
 
-/// What a collective makes of each operand.
+/// The result types of a collective, inferred for each operand.
 fn of_each(site: &Site<'_>, result: impl Fn(&ArrayType, &ReplicaGroups) -> Result<ArrayType>) -> Inferred {
     if site.has_foreign_groups() {
         return Ok(None);

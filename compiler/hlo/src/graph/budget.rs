@@ -1,14 +1,14 @@
-//! How much may be done with a module whose calls are entered, whatever module it is: a small file can stand for a huge
-//! program, by calls of calls.
+//! The limit on the work for a module whose calls are entered, whatever module it is: a small file can stand for a huge program, by
+//! calls of calls.
 
 use halite_support::{Diagnostic, Result, codes};
 
 /// Visits of values, about a second; steps of 7B parameters take up to a quarter.
 const MAX_WORK: u64 = 1 << 26;
-/// What an entry of a table counts in visits, so that tables take some hundred megabytes at most.
+/// The number of visits that an entry of a table counts as, so that tables take some hundred megabytes at most.
 const ENTRY: u64 = 16;
 
-/// What was used so far.
+/// The work so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Budget {
     work: u64,

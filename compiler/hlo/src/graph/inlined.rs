@@ -92,7 +92,7 @@ impl<'m> Inlined<'m> {
         std::iter::successors(first, move |call| call.within.map(entered)).map(|call| call.at)
     }
 
-    /// What a value is computed from: the operands of its instruction, tuples taken apart.
+    /// The values that a value is computed from: the operands of its instruction, tuples taken apart.
     pub fn operands(&self, value: ValueId) -> &[ValueId] {
         let Range { start, end } = self.values[value as usize].operands;
         &self.operands[start as usize..end as usize]
@@ -119,7 +119,7 @@ struct Walk<'w, 'm> {
     call: Option<u32>,
 }
 
-/// What an instruction stands for: its value, or those of a tuple, in the pool.
+/// The values of an instruction: one, or those of a tuple, as a range of the pool.
 #[derive(Clone, Copy)]
 struct Meaning {
     start: u32,
@@ -150,7 +150,7 @@ impl<'m> Walk<'_, 'm> {
         Ok(meanings[root - first])
     }
 
-    /// What an instruction stands for: values that are there, or new ones.
+    /// The values of an instruction: existing values, or new ones.
     fn meaning(
         &mut self,
         at: usize,

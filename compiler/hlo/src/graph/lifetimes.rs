@@ -1,6 +1,6 @@
-//! When results are made and last read.
+//! Lifetimes of results, from when they are made to when they are last read.
 
-/// When the results of some nodes begin and end, in an order in which these run. Nodes are numbered from 0: instructions of a
+/// The lifetimes of the results of some nodes, in an order in which these run. Nodes are numbered from 0: instructions of a
 /// computation, or what a compiler makes of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lifetimes {

@@ -1,4 +1,4 @@
-//! What the rows of the table of opcodes define.
+//! Items that the rows of the table of opcodes define.
 
 /// [`Opcode`](super::Opcode) and the families of elementwise opcodes, with their columns.
 macro_rules! define {
@@ -100,7 +100,7 @@ macro_rules! elementwise {
                 match self { $($Op::$Variant => Takes::$takes,)* }
             }
 
-            /// What one element of the result costs.
+            /// The cost of one element of the result.
             pub fn work(self) -> Work {
                 match self { $($Op::$Variant => Work::$work,)* }
             }

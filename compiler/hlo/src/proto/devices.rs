@@ -96,7 +96,8 @@ pub struct SourceTarget {
     pub target: i64,
 }
 
-/// How an array lies on devices, or each array of a tuple. Types: 0 replicated, 1 maximal, 2 tuple, 3 other, 4 manual, 5 unknown, 6 unreduced.
+/// The sharding of an array over devices, or of each array of a tuple. Types: 0 replicated, 1 maximal, 2 tuple, 3 other, 4 manual, 5
+/// unknown, 6 unreduced.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct OpSharding {
     #[prost(int32, tag = "1")]

@@ -17,10 +17,10 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use smallvec::smallvec;
 
-/// What scores are multiplied by; 0 stands for 1/sqrt(head_dim).
+/// The factor that scores are multiplied by; 0 stands for 1/sqrt(head_dim).
 pub static SCALE: AttrKey<f64> =
     AttrKey::optional("scale", 0.0, "what scores are multiplied by; 0 stands for 1/sqrt(head_dim)");
-/// How many positions a position sees, itself included; 0 for all up to itself.
+/// The number of positions that a position sees, itself included; 0 for all up to itself.
 pub static WINDOW: AttrKey<i64> =
     AttrKey::refinement("window", 0, "how many positions a position sees, itself included; 0 for all up to itself");
 
@@ -28,10 +28,11 @@ described! {
     /// Causal self-attention: `q[batch, seq, heads, dim]`, `k` and `v[batch, seq, kv_heads, dim]`, and perhaps
     /// `segments s32[batch, seq]`, to `[batch, seq, heads, dim]`.
     ///
-    /// Query head `j` uses key and value head `j / (heads / kv_heads)`. Position `i` sees positions `0..=i`, with a `window`
-    /// the last so many of these, and with `segments` those of its own segment alone; the scores of the others are replaced by
-    /// minus infinity, so that they contribute exactly 0. Each position sees itself, whatever numbers segments have. Scores and probabilities are computed in the type that products accumulate in, or what mixed precision says; the
-    /// probabilities are rounded to the operands' type before `v` is applied.
+    /// Query head `j` uses key and value head `j / (heads / kv_heads)`. Position `i` sees positions `0..=i`, with a `window` the last
+    /// so many of these, and with `segments` those of its own segment alone; the scores of the others are replaced by minus infinity,
+    /// so that they contribute exactly 0. Each position sees itself, whatever numbers segments have. Scores and probabilities are
+    /// computed in the type that products accumulate in, or what mixed precision says; the probabilities are rounded to the operands'
+    /// type before `v` is applied.
     #[derive(Debug)]
     pub struct CausalAttention;
 }
@@ -87,7 +88,7 @@ struct Sizes {
     kv_heads: usize,
     group: usize,
     dim: usize,
-    /// How many positions a position sees, itself included; `None` for all up to itself.
+    /// The number of positions that a position sees, itself included; `None` for all up to itself.
     window: Option<usize>,
 }
 
@@ -111,8 +112,8 @@ impl Sizes {
         b.transpose(x, &[0, 2, 1, 3])
     }
 
-    /// Which scores count, those of keys that the query sees: over the matrices, with segments over batch and heads. The same
-    /// instructions wherever sizes and segments are the same.
+    /// The mask of the scores that count, those of keys that the query sees: over the matrices, or with segments over batch and heads.
+    /// Equal sizes and segments give the same instructions.
     fn mask(self, b: &mut Builder<'_>, segments: Option<Value>) -> Result<Value> {
         let Self { batch, seq, kv_heads, group, .. } = self;
         let seen = self.near(b)?;

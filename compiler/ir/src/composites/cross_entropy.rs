@@ -47,7 +47,7 @@ fn label_like(b: &mut Builder<'_>, like: Value, label: i64) -> Result<Value> {
     b.broadcast_in_dim(scalar, &[], shape)
 }
 
-/// Which labels count.
+/// The mask of the labels that count: those other than `ignore_index`.
 fn counted(b: &mut Builder<'_>, attrs: &Attrs, labels: Value) -> Result<Value> {
     let ignored = label_like(b, labels, attrs.get(&IGNORE_INDEX)?)?;
     b.compare(labels, ignored, Direction::Ne)

@@ -17,7 +17,8 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Shape};
 use smallvec::smallvec;
 
-/// How many of the 32 random bits of an element are compared: numbers of so many are exact in `f32`, in which targets compare.
+/// The number of random bits of an element, of its 32, that are compared. Numbers of so many bits are exact in `f32`, in which targets
+/// compare.
 const BITS: u32 = 24;
 
 described! {

@@ -23,7 +23,7 @@ described! {
     pub(super) struct LogSoftmax;
 }
 
-/// What a logarithmic softmax along a dimension is made of.
+/// The parts of a logarithmic softmax along a dimension.
 pub(super) struct LogSoftmaxParts {
     /// `max(x)`, without the dimension.
     pub(super) peak: Value,

@@ -24,7 +24,8 @@ described! {
     pub struct RmsNorm;
 }
 
-/// What every norm along the last dimension takes.
+/// Checks the operands of a norm along the last dimension: `x` of floats, and a weight with one element for each position of that
+/// dimension.
 pub(super) fn check(op: &str, x: &TensorType, weight: &TensorType) -> Result<()> {
     require_elements(op, Takes::Float, x)?;
     last_size(op, x)?;

@@ -1,4 +1,4 @@
-//! How several tensors lie in one of `[.., ranks, rows, ..]`: what `unpack` and `tied_copies` share.
+//! Several tensors stored in one of `[.., ranks, rows, ..]`, for `unpack` and `tied_copies`.
 
 use crate::attrs::{AttrKey, Attrs};
 use crate::build::Builder;
@@ -21,7 +21,7 @@ pub static COPIES: AttrKey<Vec<i64>> =
 pub(super) struct Share {
     /// Its rows in the share of every rank.
     pub(super) rows: Range<usize>,
-    /// How many ranks in a row hold the same.
+    /// The number of consecutive ranks that hold the same.
     pub(super) copies: usize,
 }
 
@@ -66,7 +66,7 @@ impl Share {
         b.reshape(own, shape.as_slice())
     }
 
-    /// What is grouped, as `[.., ranks, rows, ..]` again.
+    /// Reshapes a grouped value to `[.., ranks, rows, ..]` again.
     pub(super) fn ungrouped(b: &mut Builder<'_>, x: Value, dim: usize) -> Result<Value> {
         let mut shape: Dims = b.shape(x).iter().copied().collect();
         shape[dim] *= shape.remove(dim + 1);

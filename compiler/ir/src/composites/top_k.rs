@@ -15,7 +15,7 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Shape};
 use smallvec::smallvec;
 
-/// How many elements of each row, at least 1.
+/// The number of elements of each row, at least 1.
 pub static K: AttrKey<i64> = AttrKey::required("k", "how many elements of each row, at least 1");
 
 described! {
@@ -27,7 +27,7 @@ described! {
 }
 
 impl TopK {
-    /// How many elements are taken of how many.
+    /// The number of elements that are taken of each row, and the size of a row.
     fn sizes(attrs: &Attrs, x: &TensorType) -> Result<(usize, usize)> {
         let (k, size) = (attrs.get(&K)?, last_size("top_k", x)?);
         match usize::try_from(k).ok().filter(|k| (1..=size).contains(k)) {
@@ -92,7 +92,7 @@ impl CompositeDef for TopK {
         Ok(smallvec![b.take_along_axis(x, indices, last)?, indices])
     }
 
-    /// That of reading the values at the positions, which do not move with small changes.
+    /// The gradient of reading the values at the positions, which do not move with small changes.
     fn vjp(&self) -> Option<VjpRule<'_>> {
         Some(Box::new(|b, _, cx| {
             let Some(ct) = cx.cts[0] else { return Ok(Vjp::zeros(1)) };

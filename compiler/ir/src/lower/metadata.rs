@@ -1,4 +1,4 @@
-//! Where lowered instructions come from.
+//! Metadata of lowered instructions.
 
 use crate::loc::{LocId, LocKind, LocTable};
 use crate::op_name::OpName;
@@ -12,14 +12,14 @@ use rustc_hash::FxHashMap;
 pub(super) struct Metadata<'a> {
     locs: &'a LocTable,
     sources: &'a SourceMap,
-    /// Whether files and lines are told.
+    /// Whether files and lines are written.
     positions: bool,
     last: Option<LocId>,
     lines: LineIndex,
 }
 
 impl<'a> Metadata<'a> {
-    /// Without `positions`, only scopes are told.
+    /// Without `positions`, only scopes are written.
     pub(super) fn new(locs: &'a LocTable, sources: &'a SourceMap, positions: bool) -> Self {
         Self { locs, sources, positions, last: None, lines: LineIndex::default() }
     }
@@ -29,7 +29,7 @@ impl<'a> Metadata<'a> {
         self.last = None;
     }
 
-    /// What follows in the computation comes from `loc`.
+    /// Gives the instructions that follow in the computation the metadata of `loc`.
     pub(super) fn enter(&mut self, hlo: &mut ComputationBuilder<'_>, loc: LocId) {
         if self.last == Some(loc) {
             return;

@@ -1,4 +1,4 @@
-//! What element-wise ops take and how they are evaluated: with one operand, with two.
+//! Operand checks and evaluation of element-wise ops, with one operand and with two.
 
 use crate::interpret::EvalCx;
 use crate::lower::LowerCx;
@@ -99,15 +99,15 @@ pub(crate) fn sign_extend(dtype: DType, x: i128) -> i128 {
     x << unused >> unused
 }
 
-/// How far a shift by `y` moves: `y` read as unsigned, or a number beyond every width.
+/// The distance of a shift by `y`: `y` read as unsigned, and at most 127, which is more than every width.
 pub(crate) fn shift_amount(dtype: DType, y: i128) -> u32 {
     bits(dtype, y).min(127) as u32
 }
 
-/// In HLO, a scalar repeated to the shape of the result; anything else as it is.
+/// Broadcasts a scalar to the shape of the result in HLO; anything else stays as it is.
 ///
 /// # Errors
-/// What the builder says.
+/// Those of the builder.
 pub(crate) fn repeat_scalar(cx: &mut LowerCx<'_>, x: Id) -> Result<Id> {
     let shape = cx.results[0].shape().clone();
     if cx.hlo.array(x)?.shape == shape { Ok(x) } else { cx.hlo.broadcast(x, &shape, &[]) }

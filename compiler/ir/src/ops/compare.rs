@@ -22,13 +22,13 @@ described! {
     /// zeros of both signs are equal; `pred` has false below true.
     #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
     pub struct Compare {
-        /// What is asked.
+        /// The comparison that is made.
         pub direction: Direction,
     }
 }
 
 word_attr! {
-    /// What [`Compare`] asks of its operands.
+    /// The comparison that [`Compare`] makes of its operands.
     Direction, "`EQ`, `NE`, `GE`, `GT`, `LE` or `LT`" {
         /// Equal.
         #[default]

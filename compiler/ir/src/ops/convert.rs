@@ -88,7 +88,7 @@ impl OpDef for Convert {
         FactorMap::elementwise(args, results)
     }
 
-    /// Where nothing is rounded.
+    /// Linear where nothing is rounded.
     fn linear(&self, args: &[TensorType], _: &[TensorType]) -> Linear {
         let from = args[0].dtype();
         let exact = from.is_float() && self.dtype.is_float() && !loses(from, self.dtype);

@@ -48,7 +48,7 @@ impl OpDef for DynamicUpdateSlice {
         Ok(vec![place(x, update, |index| Some(first + offset(index, &strides)))])
     }
 
-    /// What was overwritten gets zero; the update gets the part it was written to.
+    /// The operand's cotangent is zero at the overwritten positions. The update's cotangent is the slice at these positions.
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let (ct, update, starts) = (present(cx.ct())?, cx.args[1], &cx.args[2..]);
         let mut cts = vec![None; cx.args.len()];

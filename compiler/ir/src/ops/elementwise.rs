@@ -1,4 +1,4 @@
-//! What ops share that are one elementwise instruction of HLO.
+//! Common parts of the ops that are one elementwise instruction of HLO.
 
 use super::class::{infer_binary, require_elements};
 use crate::attr::AttrVisitor;
@@ -18,8 +18,8 @@ use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 use std::fmt;
 
-/// An op without attributes on the elements of one operand, or of two operands of one type. Which elements it takes and gives is said in the
-/// table of opcodes of HLO. What its file says here is what such ops differ in, and makes an [`OpDef`] of it.
+/// An op without attributes on the elements of one operand, or of two operands of one type. The table of opcodes of HLO says which
+/// elements it takes and gives. The file of an op says the rest, and this trait makes an [`OpDef`] of it.
 pub(super) trait Elementwise: fmt::Debug + Described + Sealed {
     /// See [`OpDef::name`].
     const NAME: &'static str;
@@ -39,7 +39,7 @@ pub(super) trait Elementwise: fmt::Debug + Described + Sealed {
     /// See [`OpDef::vjp`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`OpDef::vjp`].
     fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp>;
 
     /// See [`OpDef::samples`].

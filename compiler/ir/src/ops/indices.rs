@@ -1,4 +1,4 @@
-//! What ops share that read positions along one dimension from an operand.
+//! Helpers of the ops that read positions along one dimension from an operand.
 
 use super::compare::Direction;
 use crate::build::Builder;
@@ -54,8 +54,8 @@ pub(super) fn clamped(indices: &HostTensor, size: usize) -> Vec<usize> {
     indices.ints().into_iter().map(|index| index.clamp(0, size as i128 - 1) as usize).collect()
 }
 
-/// Where on this rank the positions stand that the indices, clamped to the `size` of a dimension, name in it, and for which of them that is
-/// where they stand.
+/// The positions on this rank of the indices, which are clamped to the `size` of a sharded dimension, and a mask of the indices whose
+/// positions this rank holds.
 ///
 /// # Errors
 /// Never for digits that fit the dimension.

@@ -1,4 +1,4 @@
-//! What ops that move elements share. Helpers, never hidden defaults.
+//! Helpers of the ops that move elements. They hide no defaults.
 
 use crate::dims::{FactorKind, FactorMap};
 use crate::op::{attr_error, require_dim, shape_error};

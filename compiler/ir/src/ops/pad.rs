@@ -42,7 +42,7 @@ impl Pad {
         (self.low[dim], self.high[dim], self.interior[dim]) != (0, 0, 0)
     }
 
-    /// Where position `at` of the operand goes along `dim`, if it is kept.
+    /// The position along `dim` to which position `at` of the operand moves, if it is kept.
     fn target(&self, dim: usize, at: usize, size: usize) -> Option<usize> {
         let to = i128::from(self.low[dim]) + at as i128 * (self.interior[dim] as i128 + 1);
         usize::try_from(to).ok().filter(|&to| to < size)
@@ -120,7 +120,7 @@ impl OpDef for Pad {
         block_dims(args, results, |dim| self.touches(dim).then(|| unit(dim)))
     }
 
-    /// What is sharded of a dimension lies within blocks as wide as which it is padded.
+    /// Divides the padding of each dimension by its number of shards: shards lie within blocks whose size divides the padding.
     fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
         let mut local = self.clone();
         for (dim, digits) in shards.operands[0].0.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What ops across ranks share: groups of ranks, in each of which the ranks act together in the listed order.
+//! Helpers of the ops across ranks: groups of ranks, in each of which the ranks act together in the listed order.
 
 use super::movement::{offset, pick};
 use crate::dims::{FactorKind, FactorMap};
@@ -66,7 +66,7 @@ pub(super) fn require_ranks(op: &str, expected: usize, found: usize) -> Result<(
     Err(Diagnostic::error(codes::EVALUATION, format!("`{op}` is for {expected} ranks, the program runs on {found}")))
 }
 
-/// What a program on one rank gets from an op across ranks.
+/// Evaluates an op across ranks in a program on one rank.
 ///
 /// # Errors
 /// As [`OpDef::eval_ranks`].
@@ -74,8 +74,8 @@ pub(super) fn alone(op: &dyn OpDef, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Re
     Ok(op.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
 }
 
-/// The results of a collective: for each rank and each operand what `result` makes of the operands of its group, in group order, and its
-/// position there.
+/// The results of a collective for each rank and operand. `result` computes one from the operands of the rank's group, in group order,
+/// and the rank's position in the group.
 ///
 /// # Errors
 /// When the program runs on another number of ranks than the groups hold.
@@ -114,21 +114,22 @@ pub(super) fn each_dims(args: &[&TensorType], results: &[TensorType], mixed: imp
     map
 }
 
-/// The cotangents of the operands that want one: what `rule` makes of those of the results that have one.
+/// The cotangents of the operands that want one. `rule` computes each from the cotangent of the result at the same position, if that
+/// has one.
 ///
 /// # Errors
-/// What `rule` returns.
+/// Those of `rule`.
 pub(super) fn each_vjp(cx: &VjpCx<'_>, mut rule: impl FnMut(usize, Value) -> Result<Value>) -> Result<Vjp> {
     let one = |(at, ct): (usize, &Option<Value>)| ct.filter(|_| cx.wanted[at]).map(|ct| rule(at, ct)).transpose();
     Ok(Vjp::of(cx.cts.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?))
 }
 
-/// The HLO of a collective: one instruction for all operands where `together`, else one for each. CPU XLA takes several along the first dimension
-/// alone, and none with channels: along another it mixes up their elements, and with channels it finds no layout for them. The `reduce_scatter` of
-/// StableHLO has one operand.
+/// The HLO of a collective: one instruction for all operands where `together`, else one for each. CPU XLA takes several along the first
+/// dimension alone, and none with channels: along another it mixes up their elements, and with channels it finds no layout for them.
+/// The `reduce_scatter` of StableHLO has one operand.
 ///
 /// # Errors
-/// What `emit` returns.
+/// Those of `emit`.
 pub(super) fn lower_each(
     cx: &mut LowerCx<'_>,
     args: &[Id],

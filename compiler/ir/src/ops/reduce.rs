@@ -34,7 +34,7 @@ impl Reduction {
         }
     }
 
-    /// Which element types it takes.
+    /// The element types that it takes.
     pub(crate) fn takes(self) -> Takes {
         self.hlo().op().takes()
     }

@@ -107,7 +107,7 @@ impl OpDef for Slice {
         Linear::Jointly
     }
 
-    /// What is sharded of a dimension lies within the blocks that are taken or left as wholes.
+    /// Divides start and limit of each dimension by its number of shards: shards lie within blocks that are taken or left as wholes.
     fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
         let mut local = self.clone();
         for (dim, digits) in shards.operands[0].0.iter().enumerate() {

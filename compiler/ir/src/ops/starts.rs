@@ -1,4 +1,4 @@
-//! What ops share that take their start positions as operands.
+//! Helpers of the ops that take their start positions as operands.
 
 use crate::op::{dtype_error, shape_error};
 use crate::ty::TensorType;

@@ -116,9 +116,9 @@ fn is_word(word: &str) -> bool {
 pub(super) struct AttrReader<'a, 't> {
     /// The name of the op, for messages.
     pub(super) op: &'a str,
-    /// Where the instruction is.
+    /// The place of the instruction.
     pub(super) span: Span,
-    /// What stands in `{..}`; taken out as it is used.
+    /// The attributes in `{..}` that no reader has taken yet.
     pub(super) fields: Vec<Field<'t>>,
     /// The elements after the op's name.
     pub(super) literal: Option<Literal<'a>>,
@@ -128,15 +128,15 @@ pub(super) struct AttrReader<'a, 't> {
     pub(super) functions: &'a FxHashMap<Name, Known>,
     /// The names that the op asked for.
     pub(super) known: Vec<String>,
-    /// What is wrong.
+    /// The first error.
     pub(super) error: Option<Diagnostic>,
 }
 
 impl AttrReader<'_, '_> {
-    /// Complains about what no attribute took.
+    /// Reports attributes that the op did not read.
     ///
     /// # Errors
-    /// The first complaint.
+    /// The first error.
     pub(super) fn finish(self) -> Result<()> {
         if let Some(error) = self.error {
             return Err(error);

@@ -214,7 +214,7 @@ fn read_inst<'t>(chunk: &Chunk<'t>) -> Result<InstText<'t>> {
     Ok(inst)
 }
 
-/// What `compute = f32` and the stated types of the results say.
+/// Reads a cast from `compute = f32` and the stated types of the results.
 fn read_cast(attr: &Attr, field: &Field<'_>, inst: &InstText<'_>) -> Result<Cast> {
     let mut compute = DType::F32;
     let set = compute.set(attr).is_ok() && compute.is_float();

@@ -1,6 +1,6 @@
-//! The layout of a module in its header: `mesh = ["data"[2], "tensor"[4]], sharded = ["w"[0, 1, 64] x 2]`. Of each sharded input or output of
-//! the entry it says, for each digit, dimension, sub-axis of the mesh and stride, and after `x` how many dimensions there are. `terms = ["accum.w"[0]]` has the
-//! sub-axes along which ranks hold terms of a sum.
+//! The layout of a module in its header: `mesh = ["data"[2], "tensor"[4]], sharded = ["w"[0, 1, 64] x 2]`. For each sharded input or
+//! output of the entry it lists dimension, sub-axis of the mesh and stride of each digit, and after `x` the number of dimensions.
+//! `terms = ["accum.w"[0]]` has the sub-axes along which ranks hold partial sums.
 
 use super::quoted::print_string;
 use super::syntax::{AttrText, Field, PartText};
@@ -8,7 +8,7 @@ use crate::layout::Layout;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Axis, DimShard, Mesh, Sharding, SubAxisId};
 
-/// What follows the other attributes of a module.
+/// Prints the layout, which follows the other attributes of a module.
 pub(super) fn print_layout(layout: &Layout) -> String {
     let axis = |axis: &Axis| format!("{}[{}]", print_string(&axis.name), axis.size);
     let axes: Vec<_> = layout.mesh.axes().iter().map(axis).collect();

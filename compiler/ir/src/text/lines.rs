@@ -68,7 +68,7 @@ fn code_bytes(line: &str) -> impl Iterator<Item = (usize, u8)> {
     })
 }
 
-/// How many parentheses a line leaves open.
+/// The number of parentheses that a line leaves open; negative when it closes more.
 fn depth_change(code: &str) -> i64 {
     let change = |byte| match byte {
         b'(' => 1,

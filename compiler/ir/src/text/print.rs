@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// The longest signature that stays on one line, in characters.
 const MAX_SIGNATURE: usize = 120;
 
-/// How to print.
+/// Options of printing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PrintOptions {
     /// Whether each instruction is followed by the scopes it comes from, as a comment.

@@ -1,4 +1,4 @@
-//! What is known while a module is read, and what is wrong with it so far.
+//! The state of reading a module, with the diagnostics so far.
 
 use super::literal::Literal;
 use crate::ops::Op;
@@ -13,18 +13,18 @@ use std::sync::LazyLock;
 pub(super) static PRIMITIVES: LazyLock<FxHashMap<String, Op>> =
     LazyLock::new(|| Op::primitives().into_iter().map(|op| (op.name().to_owned(), op)).collect());
 
-/// Reading stops after this many complaints.
+/// Reading stops after this many diagnostics.
 const MAX_ERRORS: usize = 64;
 
 /// A function that was read: `None` when it has errors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) id: Option<FuncId>,
-    /// Where its name is.
+    /// The place of its name.
     pub(super) span: Span,
 }
 
-/// What is known while a text is read.
+/// The state of reading a text.
 #[derive(Debug)]
 pub(super) struct Reader<'r, 't> {
     /// The module so far.
@@ -35,7 +35,7 @@ pub(super) struct Reader<'r, 't> {
     pub(super) functions: FxHashMap<Name, Known>,
     /// Resources of the whole text; `None` when their bytes are wrong.
     pub(super) resources: FxHashMap<Cow<'t, str>, Option<Vec<u8>>>,
-    /// What is wrong.
+    /// The diagnostics so far.
     pub(super) diagnostics: Diagnostics,
 }
 
@@ -51,19 +51,19 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
-    /// Keeps a complaint, without a position at `span`.
+    /// Keeps a diagnostic; `span` is its place if it has none.
     pub(super) fn report(&mut self, diagnostic: Diagnostic, span: Span) {
         if self.diagnostics.len() < MAX_ERRORS {
             self.diagnostics.push(diagnostic.or_at(Some(span), ""));
         }
     }
 
-    /// Keeps the complaint of an outcome.
+    /// Keeps the diagnostic of a failure.
     pub(super) fn check<T>(&mut self, outcome: Result<T>, span: Span) -> Option<T> {
         outcome.map_err(|diagnostic| self.report(diagnostic, span)).ok()
     }
 
-    /// Whether nobody reads further complaints.
+    /// Whether further diagnostics are dropped.
     pub(super) fn is_full(&self) -> bool {
         self.diagnostics.len() >= MAX_ERRORS
     }

@@ -222,7 +222,7 @@ fn parse_output(field: &Field<'_>) -> Result<usize> {
     output.ok_or_else(|| error(field, format!("`{}` needs the number of a dimension", field.name)))
 }
 
-/// What a parameter of the given sizes stores.
+/// Parses the packing of a parameter of the given sizes.
 fn parse_packing(field: &Field<'_>, sizes: &[usize]) -> Result<Packing> {
     let Some(AttrText::Parts(parts)) = &field.value else {
         return Err(error(field, format!("`{}` is no list of tensors", field.text))

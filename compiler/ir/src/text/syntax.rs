@@ -43,7 +43,7 @@ impl<'t> Chunk<'t> {
     /// Its parts by one rule of the grammar, without punctuation at the top level.
     ///
     /// # Errors
-    /// What was expected and what was found, at that place.
+    /// The expected and the found token, at that place.
     pub(super) fn parse(&self, rule: Rule) -> Result<impl Iterator<Item = Pair<'t, Rule>> + use<'t>> {
         let mut pairs = grammar::Grammar::parse(rule, self.text).map_err(|error| self.syntax_error(&error))?;
         Ok(pairs.next().into_iter().flat_map(Pair::into_inner))
@@ -169,9 +169,9 @@ pub(super) enum AttrText<'t> {
 pub(super) struct PartText {
     pub(super) name: String,
     pub(super) sizes: Vec<i64>,
-    /// What follows `x`.
+    /// The number after `x`.
     pub(super) copies: Option<usize>,
-    /// What follows `+`.
+    /// The number after `+`.
     pub(super) padding: Option<usize>,
     /// A word at the end.
     pub(super) word: Option<String>,
@@ -181,11 +181,11 @@ pub(super) struct PartText {
 #[derive(Clone, Debug)]
 pub(super) struct Field<'t> {
     pub(super) name: &'t str,
-    /// What follows `=`.
+    /// The value after `=`.
     pub(super) value: Option<AttrText<'t>>,
-    /// All of it.
+    /// The whole text of the attribute.
     pub(super) text: &'t str,
-    /// Where it is.
+    /// Its place.
     pub(super) span: Span,
 }
 

@@ -105,7 +105,7 @@ fn name(function: &Function, value: Value) -> &str {
     }
 }
 
-/// What a call donates to its callee, where some values replace these parameters.
+/// The donations of a call to its callee. `replaced` lists for each value the parameters that it replaces.
 fn passed_on<'a>(
     edge: Edge<'a>,
     callee: &'a Function,

@@ -1,11 +1,15 @@
-//! What each phase forbids.
+//! The rules of each phase.
 //!
 //! | phase | rule |
 //! |---|---|
 //! | `built` | no result is a gradient |
 //! | after `built` | a gradient, and the scale of one, names a parameter of its function |
-//! | `step` | the state of the entry is closed: each weight and state parameter has exactly one replacement, of its type, and each replacement is of such a parameter; where nothing but transient state is replaced, all of that alone |
-//! | `legal` | no composite, no stochastic rounding that is not realized; the state is closed as in `step`, unless the entry only reads weights and state of none of them; donation is safe |
+//! | `step` | the state of the entry is closed |
+//! | `legal` | no composite; no stochastic rounding that is not realized; the state of the entry is closed; donation is safe |
+//!
+//! **Closed state.** Each weight and state parameter of the entry has exactly one replacement, of its type, and each replacement is of
+//! such a parameter. Where nothing but transient state is replaced, all of that alone has one. In `legal`, an entry without
+//! replacements need not have any if it has no state of a weight.
 //!
 //! **Donation.** In `legal`, each parameter of the entry with a replacement is donated: see `donation.rs`.
 

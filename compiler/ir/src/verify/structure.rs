@@ -79,7 +79,7 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
-    /// What rounds its first parameter works on it element by element, and gives one tensor of its shape.
+    /// Checks that a function that rounds its first parameter works on it element by element, and returns one tensor of its shape.
     fn check_rounds(&mut self) {
         let function = self.function;
         if !function.rounds || !self.errors.list.is_empty() {
@@ -119,7 +119,7 @@ impl<'a> Checker<'a, '_, '_> {
         self.errors.at_signature(self.id, error);
     }
 
-    /// What a parameter is for goes with its type and with what else is said of it.
+    /// Checks that the role of a parameter agrees with its type and its other attributes.
     fn check_role(&mut self, param: &'a Param, names: &mut FxHashSet<&'a str>) {
         if self.id.index() + 1 == self.module.functions.len() {
             self.check_sharding(param);
@@ -193,7 +193,7 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
-    /// What shards a parameter of the entry divides it.
+    /// Checks that the sharding of a parameter of the entry divides it evenly.
     fn check_sharding(&mut self, param: &Param) {
         let sharding = self.module.layout.as_ref().and_then(|layout| layout.of_param(param));
         let (Some(sharding), Some(ty)) = (sharding, self.whole(param)) else { return };
@@ -204,7 +204,7 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
-    /// The type of all of a parameter, of which each rank may hold a part.
+    /// The type of a whole parameter, of which each rank may hold a shard.
     fn whole(&self, param: &Param) -> Option<TensorType> {
         let data = self.function.values.get(param.value.index())?;
         let sharding = self.module.layout.as_ref().and_then(|layout| layout.of_param(param));
@@ -324,7 +324,7 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
-    /// What a sum is divided by is of a sum among the results, and of no other.
+    /// Checks that the divisor of a sum names a sum among the results, and that no other result does.
     fn check_over(&mut self, result: &FuncResult) {
         let ResultRole::Over(of) = &result.role else { return };
         let results = &self.function.results;

@@ -12,7 +12,7 @@ impl<'m> Verified<'m> {
         Self(module)
     }
 
-    /// What remains of the evidence while the module is lent to somebody who may change it.
+    /// The evidence without a borrow of the module, for as long as it is lent to somebody who may change it.
     pub fn seal(self) -> Seal {
         Seal::of(self.0)
     }
@@ -26,8 +26,8 @@ impl Deref for Verified<'_> {
     }
 }
 
-/// That a module was verified, kept by who knows whether it changed since: a pass runner, which drops it on every change and so
-/// need not verify again what passes left alone.
+/// Evidence that a module was verified, without a borrow of it. A pass runner, which knows whether the module changed, keeps it and
+/// drops it on every change: it need not verify again what passes left alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Seal {
     phase: Phase,

@@ -1,4 +1,4 @@
-//! How many instructions composites become once equal instructions are merged and unused ones dropped.
+//! The number of instructions of composites once equal instructions are merged and unused ones dropped.
 
 use super::composite;
 use halite_ir::{Attr, Builder, Function, Module, Op, ParamRole, Registry, TensorType, Value, Vjp, VjpCx};
@@ -45,7 +45,7 @@ impl Numbering {
         self.next - results
     }
 
-    /// How many of the instructions lead to `results`: those that compute, and literals.
+    /// The numbers of instructions that `results` depend on: those that compute, and literals.
     fn needed(&self, results: &[usize]) -> (usize, usize) {
         let mut needed = vec![false; self.next];
         for &result in results {

@@ -33,7 +33,7 @@ fn dot(site: &mut Site<'_, '_>) -> Option<Values> {
     site.converted(product, stated).map(one)
 }
 
-/// How a computation combines two values.
+/// The reduction by which a computation combines two values.
 pub(super) fn kind(site: &Site<'_, '_>) -> Option<Reduction> {
     let combiner = Opcode::parse(site.combiner()?)?;
     Reduction::ALL.iter().copied().find(|kind| Opcode::from(kind.hlo().op()) == combiner)

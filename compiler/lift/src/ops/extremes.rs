@@ -32,9 +32,10 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     Some(smallvec![extreme, first])
 }
 
-/// What a computation keeps of two elements with their places.
+/// The extreme that a computation keeps of two elements with their places.
 ///
-/// It is tried: what only compares and selects depends on nothing but the order of what it is given, of which there are these cases.
+/// All cases are tried: a computation that only compares and selects depends on nothing but the order of its operands, of which there
+/// are these.
 fn kind(graph: &Graph, computation: usize) -> Option<Reduction> {
     let kinds = [Reduction::Max, Reduction::Min];
     kinds.into_iter().find(|kind| {
@@ -52,7 +53,7 @@ fn kind(graph: &Graph, computation: usize) -> Option<Reduction> {
     })
 }
 
-/// What a computation makes of numbers that stand for their order.
+/// Evaluates a computation on numbers that stand for their order.
 fn given(graph: &Graph, computation: usize, args: [i32; 4]) -> Option<[i32; 2]> {
     let computation = graph.computations().get(computation)?;
     let mut values: FxHashMap<usize, i32> = FxHashMap::default();

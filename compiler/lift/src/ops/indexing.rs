@@ -22,7 +22,7 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     }
 }
 
-/// An op whose operands from `leading` on are where it starts.
+/// Emits an op whose operands from `leading` on are the positions at which it starts.
 fn started(site: &mut Site<'_, '_>, op: impl Into<Op>, leading: usize) -> Option<Values> {
     let mut args: Vec<Value> = site.args.get(..leading)?.to_vec();
     for &start in &site.args[leading..] {
@@ -31,7 +31,7 @@ fn started(site: &mut Site<'_, '_>, op: impl Into<Op>, leading: usize) -> Option
     site.emit(op, &args).map(one)
 }
 
-/// What an index addresses: one dimension, with the dimensions that walk along it and those that go with those of the indices.
+/// The dimension that an index addresses, with the dimensions that walk along it and those that go with dimensions of the indices.
 struct Addressed<'a> {
     /// Dimensions of what is read, or of what is written, that walk inside a slice; that which is addressed has its place among them
     /// unless it is collapsed.
@@ -42,7 +42,7 @@ struct Addressed<'a> {
     paired: (&'a [usize], &'a [usize]),
 }
 
-/// Where indices address one dimension alone.
+/// Indices that address one dimension alone.
 enum Along {
     /// Whole slices.
     Slices { dim: usize, indices: Value, order: Dims },
@@ -51,7 +51,7 @@ enum Along {
 }
 
 impl Addressed<'_> {
-    /// How a tensor of this shape is addressed by indices; `None` where it is otherwise than along one dimension.
+    /// The addressing of a tensor of this shape by indices; `None` where it is otherwise than along one dimension.
     fn along(&self, site: &mut Site<'_, '_>, shape: &Shape, indices: Value) -> Option<Along> {
         let &[dim] = self.map else { return None };
         let (rank, is_kept) = (shape.rank(), self.collapsed.is_empty());

@@ -20,8 +20,8 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     Some(carried)
 }
 
-/// How often a loop goes round, where a number that begins as a constant is counted up by a constant while it is below a constant, and that is
-/// seldom enough for the rounds to be written out.
+/// The number of rounds of a loop in which a number that starts as a constant grows by a constant while it is below a constant; `None`
+/// for other loops, and where there are too many rounds to be written out.
 pub(crate) fn rounds(graph: &Graph, at: usize) -> Option<usize> {
     if graph.opcode(at) != "while" {
         return None;

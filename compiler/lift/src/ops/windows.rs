@@ -34,8 +34,8 @@ fn apart(site: &mut Site<'_, '_>, kind: Reduction, operands: (Value, Value), siz
     reduced(site, kind, (x, operands.1), inside)
 }
 
-/// Windows that overlap or leave something out, along one dimension, as sums over all earlier elements are: a copy of the dimension for each
-/// window, in which what is outside of it changes nothing.
+/// Windows that overlap or leave something out, along one dimension, as sums over all earlier elements are: a copy of the dimension for
+/// each window, in which what is outside of it changes nothing.
 fn along(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value), lines: &[Line]) -> Option<Value> {
     let [(dim, line)] = lines.iter().enumerate().filter(|(_, line)| !line.is_point()).collect::<Vec<_>>()[..] else {
         return None;
@@ -75,7 +75,7 @@ fn along(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value), li
 struct Line {
     size: i64,
     stride: i64,
-    /// How far the first begins before the first element.
+    /// The distance by which the first begins before the first element.
     before: i64,
 }
 

@@ -23,7 +23,7 @@ pub(super) fn dot(site: &Site<'_>) -> Result<Op> {
     }
 }
 
-/// How exactly a backend that has a choice multiplies each operand.
+/// The precision at which a backend that has a choice multiplies each operand.
 fn precision(site: &Site<'_>, config: &PrecisionConfig) -> Result<String> {
     if config.algorithm != 0 {
         return Err(site.fault("it asks for an algorithm of products"));

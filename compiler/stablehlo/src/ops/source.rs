@@ -1,4 +1,4 @@
-//! What reads nothing, and random bits.
+//! Operations without operands, and random bits.
 
 use super::int;
 use crate::literal;

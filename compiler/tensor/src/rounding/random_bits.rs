@@ -14,25 +14,25 @@
 //! bits     = rounds(word ^ along[0] ^ along[1] ^ ..)    once for an element: `random_bits`
 //! ```
 //!
-//! What is computed once for a row or column serves every tensor with this size. Bare exclusive-or would make the four
-//! corners of every rectangle dependent; the rounds after it undo that. They also separate two tensors, whose sums
-//! differ by one word for all elements of a step. Coordinate words depend on the step, so that two elements whose words
-//! add up to the same, as 1 in 2^32 pairs does, have equal bits in one step only.
+//! The words of a row or column are computed once and serve every tensor with this size. Bare exclusive-or would make the four corners
+//! of every rectangle dependent; the rounds after it undo that. They also separate two tensors, whose sums differ by one word for all
+//! elements of a step. Coordinate words depend on the step, so that two elements whose words add up to the same, as 1 in 2^32 pairs
+//! does, have equal bits in one step only.
 //!
-//! Which rounds an element needs was measured on sums that differ by a fixed word, as those of two tensors do: on 2^20 of
-//! them, for 40,000 random differences and all of one and of two bits, each bit of one against that of the other. In
-//! 1,313,792 such numbers, each a standard normal one if bits are independent, the largest is 4.7 in size, and their
-//! variance is 1.00 (`bits_of_two_streams_are_independent`). Products alone do not do it: four rounds of these leave
-//! correlations of up to 0.25 at differences that occur, six of them of 0.4 at a difference of one bit, as the lowest
-//! byte is changed by every other round only. Rounds and multipliers come from a search for small correlations, those
-//! of `mix` for strong avalanche. What SmallCrush of TestU01 says of them stands in `tests/random_bits`. This is no cryptography.
+//! The rounds that an element needs were measured on sums that differ by a fixed word, as those of two tensors do: on 2^20 of them, for
+//! 40,000 random differences and all of one and of two bits, each bit of one against that of the other. In 1,313,792 such numbers, each
+//! a standard normal one if bits are independent, the largest is 4.7 in size, and their variance is 1.00
+//! (`bits_of_two_streams_are_independent`). Products alone do not do it: four rounds of these leave correlations of up to 0.25 at
+//! differences that occur, six of them of 0.4 at a difference of one bit, as the lowest byte is changed by every other round only.
+//! Rounds and multipliers come from a search for small correlations, those of `mix` for strong avalanche. The results of SmallCrush of
+//! TestU01 are in `tests/random_bits`. This is no cryptography.
 
 use crate::split_mix;
 
 /// The coordinates of an element are below this, so that sums of an index and an offset are exact in `f32`.
 pub const MAX_COORDINATE: u32 = 1 << 24;
 
-/// What `mix` starts with, so that zero is no fixed point: the fractional bits of the golden ratio.
+/// The word that `mix` starts with, so that zero is no fixed point: the fractional bits of the golden ratio.
 pub const MIX_OFFSET: u32 = 0x9e37_79b9;
 
 /// A bijection of words, by a multiplier below 2^8.

@@ -34,8 +34,8 @@ struct Grid {
     significand_bits: i32,
     /// The exponent of the smallest normal value, and of all subnormals.
     min_exponent: i32,
-    /// How many random bits decide: the bits that `f32` has more than `bf16`; those of the `f32` between 1 and 2 for
-    /// `f16`, whose subnormals need more than the 13 of its normal values.
+    /// The number of random bits that decide: the bits that `f32` has more than `bf16`; those of the `f32` between 1 and 2 for `f16`,
+    /// whose subnormals need more than the 13 of its normal values.
     random_bits: u32,
 }
 
