@@ -74,7 +74,7 @@ impl StepRecord {
 pub struct EvalRecord {
     /// Number of completed updates.
     pub step: u64,
-    /// The name of the held-out data; empty where there is only one data set.
+    /// The name of the held-out data; it may be empty where there is only one data set.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub data: String,
     /// Mean loss.

@@ -24,7 +24,7 @@ pub struct Programs {
 
 /// Data that are held out, on the devices.
 pub struct Evaluation {
-    /// The name of the data in metrics; empty where there is only one data set.
+    /// The name of the data in metrics; it may be empty where there is only one data set.
     pub name: String,
     /// The batches of the data.
     pub batches: Vec<DeviceBatch>,
