@@ -1,4 +1,4 @@
-//! From a recipe to a bundle.
+//! Compilation of a recipe to a bundle.
 
 mod built;
 mod describe;
@@ -40,7 +40,7 @@ use std::thread::ScopedJoinHandle;
 use tracing::Span;
 pub use vocabulary::KnownIds;
 
-/// How to compile.
+/// Options of a compilation.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     /// The modules to make; the training step first.
@@ -51,13 +51,13 @@ pub struct CompileOptions {
     pub emit_stablehlo: bool,
     /// Whether to add the final IR of each module.
     pub emit_ir: bool,
-    /// Which intermediate modules to add.
+    /// The intermediate modules to add.
     pub dumps: Option<DumpFilter>,
     /// The form of the HLO; in a bundle, kernels are called as its target wants it.
     pub lower: LowerOptions,
-    /// How passes are run and verified.
+    /// Options for running and verifying passes.
     pub runner: RunnerOptions,
-    /// Whether to keep what passes say of their decisions.
+    /// Whether to keep the remarks of passes on their decisions.
     pub explain: bool,
 }
 
@@ -89,7 +89,7 @@ impl Default for CompileOptions {
     }
 }
 
-/// What the passes that all modules share are called in dumps and remarks.
+/// Name of the passes that all modules share, in dumps and remarks.
 pub(crate) const MODEL: &str = halite_bundle::MODEL_DUMPS;
 
 /// A model after the passes that all roles share.
@@ -106,13 +106,13 @@ struct PreparedModule {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// What is written to disk.
+    /// The bundle that is written to disk.
     pub bundle: Bundle,
-    /// What deserves a look in the model, what the precision audit found, and groups of passes that reached their bound.
+    /// Warnings on the model, findings of the precision audit, and groups of passes that reached their bound.
     pub warnings: Diagnostics,
     /// Opcodes of the HLO that no document lists and that the target is presumed to take.
     pub presumed: BTreeSet<String>,
-    /// The precision audit of all modules; how much it looked at is that of the first.
+    /// The precision audit of all modules. Its counts are those of the first module.
     pub audit: Audit,
     /// Whether outputs at a position depend on later tokens and the loss on what it is to predict, by analysis of the model;
     /// `None` when no pass asked.
@@ -121,7 +121,7 @@ pub struct Compiled {
     pub replicas: Replicas,
     /// Each pass that ran, by module.
     pub reports: Vec<(ModuleRole, Vec<PassReport>)>,
-    /// What passes said of their decisions: those of the passes that all modules share, then by module.
+    /// Remarks of passes on their decisions: those of the passes that all modules share, then by module.
     pub remarks: Vec<(Name, Vec<Remark>)>,
 }
 
@@ -129,17 +129,17 @@ pub struct Compiled {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompiledModule {
-    /// What it computes.
+    /// The role of the module.
     pub role: ModuleRole,
     /// The legal IR.
     pub ir: Module,
-    /// What the bundle holds of it.
+    /// The HLO that the bundle holds.
     pub hlo: CheckedHlo,
     /// The decompositions of the kernels that the HLO calls, by name.
     pub decompositions: Vec<(Name, CheckedHlo)>,
     /// The passes that ran.
     pub reports: Vec<PassReport>,
-    /// What the passes of this role said of their decisions.
+    /// Remarks of the passes of this role on their decisions.
     pub remarks: Vec<Remark>,
     /// The precision audit.
     pub audit: Audit,
@@ -147,7 +147,7 @@ pub struct CompiledModule {
     pub replicas: Replicas,
     /// Groups of passes of this role that reached their bound.
     pub warnings: Vec<Diagnostic>,
-    /// What the target says of the HLO.
+    /// The target's check of the HLO.
     pub check: ModuleCheck,
     /// Intermediate modules as text, by file name.
     pub dumps: IndexMap<String, String>,
@@ -157,12 +157,12 @@ impl Session {
     /// Compiles a recipe to a bundle. The same recipe gives the same bytes.
     ///
     /// # Errors
-    /// Every mistake found in the model, the first one a pass finds, everything that the target does not take, or that the work was cancelled. A
-    /// [`Bug`](halite_support::Severity::Bug) is ours.
+    /// Every mistake found in the model, the first one a pass finds, everything that the target does not take, or that the work was
+    /// cancelled. A [`Bug`](halite_support::Severity::Bug) is a defect of Halite.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
         let span = tracing::info_span!("compile", source = source.name).entered();
         let cancel = &options.runner.watch.cancel;
-        // What is found in work that was stopped is of no account.
+        // Errors found in cancelled work are not reported.
         cancel.within(|| self.compile_within(&span, source, options)).or_else(|found| {
             cancel.check()?;
             Err(found)
@@ -230,7 +230,7 @@ impl Session {
         Ok(compiled)
     }
 
-    /// The pipeline of each role; all start alike.
+    /// The pipeline of each role. All start with the same passes.
     fn role_pipelines(
         &self,
         source: &Source,
@@ -247,7 +247,7 @@ impl Session {
         Ok(pipelines)
     }
 
-    /// The model of a recipe in phase `built`, with what reading its definition warned of. Where neither recipe nor overrides say how long
+    /// The model of a recipe in phase `built`, with the warnings on its definition. Where neither recipe nor overrides say how long
     /// sequences are, those of a `config.json` are no longer than its checkpoint is made for.
     ///
     /// # Errors
@@ -293,7 +293,7 @@ impl Session {
         mesh.map_err(|error| Diagnostics::from(locate(source, error)))
     }
 
-    /// Ranks that take different sequences.
+    /// The number of ranks that take different sequences.
     ///
     /// # Errors
     /// As [`ranks`](Self::ranks), or when a batch is not stated that several ranks are to share.
@@ -317,7 +317,7 @@ impl Session {
     /// of those texts that are among the `sources` of this session: a module that another one elaborated has none.
     ///
     /// # Errors
-    /// That there is no such role, what a pass says, or a bug when the HLO breaks a rule of XLA.
+    /// When there is no such role, or a pass fails; a bug when the HLO breaks a rule of XLA.
     pub fn compile_role(
         &self,
         built: &Module,
@@ -430,10 +430,10 @@ pub(crate) fn for_role(built: &Module, role: &Role) -> Module {
     module
 }
 
-/// What the target says of modules and of their bundle.
+/// The findings of the target on modules and on their bundle.
 ///
 /// # Errors
-/// Where it does not take them.
+/// When the target does not take them.
 fn checked(packed: &[Packed<'_>], target: &dyn Target, source: &Source) -> Result<Diagnostics, Diagnostics> {
     let checks: Vec<_> = packed.iter().map(|module| (&module.role.name, &module.check)).collect();
     let mut found = halite_target::join(checks.iter().map(|(_, check)| *check));
@@ -442,7 +442,7 @@ fn checked(packed: &[Packed<'_>], target: &dyn Target, source: &Source) -> Resul
     if found.iter().any(|finding| finding.severity() >= Severity::Error) { Err(found) } else { Ok(found) }
 }
 
-/// What comes before the first change of phase is run once for all roles.
+/// Checks that pipelines start with the same passes: those before the first change of phase are run once for all roles.
 fn check_prefixes(pipelines: &[(&Role, Pipeline)]) -> Result<(), Diagnostic> {
     let prefix = |pipeline: &Pipeline| {
         let shared = pipeline.split_at_phase().0;
@@ -460,7 +460,7 @@ fn check_prefixes(pipelines: &[(&Role, Pipeline)]) -> Result<(), Diagnostic> {
     Err(Diagnostic::error(codes::PIPELINE, message).help("insert the pass in both, or after that pass"))
 }
 
-/// A module has something to train where it is a part of updates, and something to return, and what its role names.
+/// Checks that a module has a weight to train where it is a part of updates, a result to return, and the values that its role names.
 fn check_role(source: &Source, built: &Module, role: &Role) -> Result<(), Diagnostic> {
     let has_weight = built.entry().is_some_and(|entry| entry.params.iter().any(|param| param.weight().is_some()));
     if role.calls.is_some() && !has_weight {

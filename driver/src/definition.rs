@@ -1,4 +1,4 @@
-//! Where the definition of a model comes from: one that is built in, a model file, or a `config.json`.
+//! The definition of a model: a built-in one, a model file, or a `config.json`.
 
 use crate::hugging_face::{self, Imported, Positions};
 use crate::libraries::{ModelText, registered};
@@ -14,7 +14,7 @@ pub(crate) struct Definition {
     /// Its name for people; that of a built-in model is also the one in a recipe.
     pub(crate) name: String,
     pub(crate) text: Arc<ModelText>,
-    /// What a `config.json` says of its configuration.
+    /// The settings of a `config.json`.
     imported: Option<Imported>,
 }
 
@@ -22,7 +22,8 @@ impl Definition {
     /// The definition that a recipe names: a built-in model, or a file in `folder`.
     ///
     /// # Errors
-    /// When there is none, what it uses cannot be used, or the `config.json` is not one that a built-in model computes: every mistake in it.
+    /// When there is none, what it uses cannot be used, or the `config.json` is not one that a built-in model computes: every mistake
+    /// in it.
     pub(crate) fn named(
         name: &str,
         place: Option<Span>,
@@ -61,8 +62,8 @@ impl Definition {
         Ok(Self { name: imported.model.to_owned(), text, imported: Some(imported) })
     }
 
-    /// Puts what a `config.json` states below what the recipe states, so that the recipe says the same without that file.
-    /// Returns how many positions it says that the checkpoint is made for.
+    /// Adds the settings of a `config.json` to a recipe, which take effect where the recipe states none, so that the recipe says the
+    /// same without that file. Returns the number of positions that the checkpoint is made for, by that file.
     pub(crate) fn complete(&self, recipe: &mut Recipe, places: &mut Places) -> Option<Positions> {
         let imported = self.imported.as_ref()?;
         recipe.model.name.clone_from(&self.name);
@@ -81,7 +82,7 @@ impl Definition {
     }
 }
 
-/// What to do with the name of a checkpoint that others publish.
+/// The help on the name of a checkpoint that others publish.
 pub(crate) fn of_hub(model: &str) -> String {
     format!(
         "nothing is downloaded: if it is a checkpoint of Hugging Face, fetch it and give the path of its `{model}/config.json`"

@@ -6,7 +6,7 @@ use halite_passes::{Dump, DumpPoint, PassReport};
 use halite_support::{Diagnostic, Result, codes, nearest};
 use indexmap::IndexMap;
 
-/// Which intermediate modules to keep.
+/// A filter of the intermediate modules to keep.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct DumpFilter {

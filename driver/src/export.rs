@@ -1,4 +1,4 @@
-//! A model as Transformers has it.
+//! Export of a model to Transformers.
 
 use crate::Session;
 use crate::compile::identity::identity;
@@ -10,9 +10,9 @@ use halite_support::nearest::list;
 use halite_support::{ChangedLine, Diagnostic, Result, codes};
 use serde_json::{Map, Value};
 
-/// The `config.json` of the model of a bundle, which Transformers reads, as JSON text. What it says of tokens that begin and end texts is
-/// up to who knows the tokenizer: they are `more`, beside what a model says of itself. `text` is that of the model, where it is no built-in
-/// one; it may compute what a built-in model does.
+/// The `config.json` of the model of a bundle, which Transformers reads, as JSON text. Its keys on tokens that begin and end texts are
+/// up to who knows the tokenizer: they are `more`, beside the keys on the model itself. `text` is that of the model, where it is not a
+/// built-in one; it may compute the same as a built-in model.
 ///
 /// # Errors
 /// When no built-in model computes the same, for which Transformers has a class.

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// A bug when calls cannot be written in place.
 pub(crate) fn matmul_flops(module: &Module) -> Result<u64> {
     let registry = Registry::default();
-    // Which weights have copies the entry says, and calls hand these on.
+    // The entry says which weights have copies, and calls hand these on.
     let has_copies = |param: &Param| param.packing().is_some_and(|packing| packing.has_copies());
     if !module.entry().is_some_and(|entry| entry.params.iter().any(has_copies)) {
         return Ok(flops(&module.functions, &registry));

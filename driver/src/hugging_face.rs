@@ -15,19 +15,19 @@ use halite_support::{Diagnostic, Diagnostics, SourceFile, Span, codes};
 use indexmap::IndexMap;
 pub(crate) use write::keys_of;
 
-/// The key that names the form of a table of rotary positions, and what older files call it.
+/// Keys that name the form of a table of rotary positions: that of newer files, then that of older ones.
 const TYPES: [&str; 2] = ["rope_type", "type"];
 
 /// Values for keys of a model's configuration, each with the place in `config.json` that states it.
 type Settings = IndexMap<&'static str, (ConfigValue, Option<Span>)>;
 
-/// What a `config.json` stands for.
+/// The model and the settings that a `config.json` stands for.
 #[derive(Clone, Debug)]
 pub(crate) struct Imported {
     /// The name of the built-in model.
     pub(crate) model: &'static str,
     pub(crate) settings: Settings,
-    /// How many positions the checkpoint is made for, where the model takes more.
+    /// The number of positions that the checkpoint is made for, where the model takes more.
     pub(crate) positions: Option<Positions>,
 }
 
@@ -36,17 +36,17 @@ pub(crate) struct Imported {
 pub(crate) struct Positions {
     count: i64,
     span: Span,
-    /// Whether the file says so, rather than leave it to the default of Transformers.
+    /// Whether the file states the number; else it is the default of Transformers.
     is_stated: bool,
 }
 
 impl Positions {
-    /// How many these are, where sequences of this length have more.
+    /// The number of positions, where sequences of this length have more.
     pub(crate) fn fewer_than(self, seq: usize) -> Option<usize> {
         usize::try_from(self.count).ok().filter(|count| *count < seq)
     }
 
-    /// What deserves a look when the model is compiled for sequences of this length.
+    /// The warning on sequences of this length, where they are longer than the checkpoint is made for.
     pub(crate) fn warning(self, seq: usize) -> Option<Diagnostic> {
         let count = self.fewer_than(seq)?;
         let label = if self.is_stated { "stated here" } else { "not stated here: Transformers takes it to be so" };
@@ -59,8 +59,8 @@ impl Positions {
 /// Reads a `config.json`.
 ///
 /// # Errors
-/// When it is not JSON, states a key twice or is of a family that Halite does not have; every key that is unknown, missing, or has a value for
-/// which Halite has no model.
+/// When it is not JSON, states a key twice or is of a family that Halite does not have; every key that is unknown, missing, or has a
+/// value for which Halite has no model.
 pub(crate) fn import(file: &SourceFile) -> std::result::Result<Imported, Diagnostics> {
     read::import(file.id(), file.text())
 }

@@ -24,19 +24,19 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Those of one instruction.
+    /// The figures of one instruction.
     pub fn of(flops: u64, bytes: u64) -> Self {
         Self { instructions: 1, flops, bytes }
     }
 
-    /// Those of as many executions.
+    /// The figures of `count` executions.
     #[must_use]
     pub fn times(self, count: u64) -> Self {
         let times = |figure: u64| figure.saturating_mul(count);
         Self { instructions: times(self.instructions), flops: times(self.flops), bytes: times(self.bytes) }
     }
 
-    /// Adds others.
+    /// Adds the figures of other instructions.
     pub fn add(&mut self, other: Self) {
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.flops = self.flops.saturating_add(other.flops);
@@ -96,8 +96,8 @@ mod tests {
     use halite_bundle::ModuleRole;
     use std::collections::BTreeMap;
 
-    /// What the IR counts and HLO does not: HLO's `compare` and `clamp` are not among arithmetic, and the additions of
-    /// `scatter`, which `take_grad` becomes, go by positions.
+    /// Ops that the IR counts and HLO does not: HLO's `compare` and `clamp` are not among arithmetic, and the additions of `scatter`,
+    /// which `take_grad` becomes, go by positions.
     const OF_IR_ALONE: [&str; 3] = ["clamp", "compare", "take_grad"];
 
     /// IR and HLO are two representations with a count each: op by op they say the same of a step without calls, which in the IR

@@ -20,7 +20,7 @@ pub struct ModelText {
 }
 
 impl ModelText {
-    /// Reads what a model uses, which joins the sources. A text without a folder uses no files.
+    /// Reads the texts that a model uses, and adds them to the sources. A text without a folder uses no files.
     ///
     /// # Errors
     /// Every library that is not there, or that cannot be used.
@@ -122,7 +122,7 @@ fn below(folder: PathBuf, path: &Path, used: &LibraryRef) -> Result<PathBuf> {
 /// A link may not lead out of the folder of the model either: its text would be shown with what is wrong in it.
 fn require_below(folder: &Path, place: &Path, used: &LibraryRef) -> Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    // What is not there is told of when it is read.
+    // A missing file is reported when it is read.
     let (Ok(folder), Ok(end)) = (folder.canonicalize(), place.canonicalize()) else { return Ok(()) };
     if end.starts_with(folder) {
         return Ok(());

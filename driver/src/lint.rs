@@ -1,4 +1,4 @@
-//! What deserves a look in a model, whatever it is compiled to.
+//! Lints of a model, whatever it is compiled to.
 
 use crate::compile::locate;
 use crate::session::Session;
@@ -8,22 +8,22 @@ use halite_passes::{PipelineSpec, Runner, RunnerOptions, check_unused};
 use halite_recipe::{Calls, Waiver};
 use halite_support::{Diagnostics, codes};
 
-/// What was found in a model.
+/// The lints of a model.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Lints {
     /// The scale of its residual streams at the first step.
     pub streams: Vec<ResidualStream>,
-    /// What deserves a look and is not waived, as warnings.
+    /// The findings that are not waived, as warnings.
     pub findings: Diagnostics,
 }
 
 impl Session {
-    /// Looks at how the model of a recipe starts, and at what in it has no effect.
+    /// Checks the initial values of a recipe's model, and finds parts of the model that have no effect.
     ///
     /// # Errors
-    /// Every mistake found in the model, an objective that cannot be differentiated, or what the optimizer says of weights and
-    /// does not fit them.
+    /// Every mistake found in the model, an objective that cannot be differentiated, or settings of the optimizer that do not fit the
+    /// weights.
     pub fn lint(&self, source: &Source) -> Result<Lints, Diagnostics> {
         let mut built = self.elaborate(source)?.module;
         let mut check = || {

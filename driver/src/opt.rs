@@ -9,18 +9,18 @@ use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use indexmap::IndexMap;
 
-/// How to run passes.
+/// Options for running passes.
 #[derive(Clone, Debug, Default)]
 pub struct OptOptions {
     /// The passes; none by default.
     pub passes: PipelineSpec,
     /// The recipe, for passes that need one.
     pub recipe: Option<Recipe>,
-    /// Which intermediate modules to keep.
+    /// The intermediate modules to keep.
     pub dumps: Option<DumpFilter>,
-    /// How passes are run and verified.
+    /// Options for running and verifying passes.
     pub runner: RunnerOptions,
-    /// Whether to keep what passes say of their decisions.
+    /// Whether to keep the remarks of passes on their decisions.
     pub explain: bool,
 }
 
@@ -28,20 +28,20 @@ pub struct OptOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Optimized {
-    /// What the last pass left.
+    /// The module after the last pass.
     pub module: Module,
-    /// What deserves a look.
+    /// The warnings.
     pub warnings: Diagnostics,
-    /// What ran.
+    /// The passes that ran.
     pub reports: Vec<PassReport>,
-    /// What passes said of their decisions, if that was asked for.
+    /// Remarks of passes on their decisions, if they were asked for.
     pub remarks: Vec<Remark>,
     /// Intermediate modules as text, by file name.
     pub dumps: IndexMap<String, String>,
 }
 
 impl Session {
-    /// The module that a text says, verified.
+    /// Parses the module in a text, and verifies it.
     ///
     /// # Errors
     /// When the text is not among the `sources` of this session; every mistake of it, or every broken rule of the module.
@@ -54,10 +54,10 @@ impl Session {
         Ok(module)
     }
 
-    /// Runs passes on the module that a text says.
+    /// Runs passes on the module in a text.
     ///
     /// # Errors
-    /// As [`parse_ir`](Self::parse_ir); then what the pipeline or a pass says.
+    /// As [`parse_ir`](Self::parse_ir); then when the pipeline is wrong, or a pass fails.
     pub fn optimize(&self, file: FileId, options: &OptOptions) -> Result<Optimized, Diagnostics> {
         let mut module = self.parse_ir(file)?;
         let mut dumper = Dumper::new("opt", options.dumps.as_ref());

@@ -1,15 +1,15 @@
-//! The pipelines: which passes make what, in which order.
+//! The pipelines: the passes that make each module, in order.
 
 use halite_passes::{Group, PipelineSpec};
 use halite_support::Name;
 
-/// Repeated until nothing changes. `cse` comes first: what is merged need not be simplified twice.
+/// The group of clean-up passes, repeated until nothing changes. `cse` comes first: merged instructions need not be simplified twice.
 fn clean_up() -> Group<Name> {
     Group::new(["cse", "simplify", "fold-constant", "dce"]).named("clean-up")
 }
 
-/// What all modules of a model share: the model itself, as later passes want it. Nothing here moves the module to another
-/// phase, so that it is done once and each role then takes its part.
+/// The passes that all modules of a model share: they bring the model itself into the form that later passes want. None of them moves
+/// the module to another phase, so they run once and each role then takes its part.
 ///
 /// Causality is checked first, where every line is still the user's. Composites that are spelled out are recognized before
 /// `auto-diff`, so that their gradients are those of the composites. Projections become one before it too, so that the
@@ -24,28 +24,28 @@ pub fn prepare() -> PipelineSpec {
     ])
 }
 
-/// What one rank of a mesh runs, held to the layout.
+/// The passes that make the program of one rank of a mesh, and check it against the layout.
 fn on_ranks() -> PipelineSpec {
     PipelineSpec::from(["partition", "take-rank", "check-replicas"])
 }
 
-/// Kernels of the target in the place of ops, what is left of composites written out.
+/// The passes that replace ops by kernels of the target, and expand the composites that are left.
 fn dispatch() -> PipelineSpec {
     PipelineSpec::from(["dispatch-dialect", "expand-composites"])
 }
 
-/// Calls written out but those that stay, and cleaned up.
+/// The passes that inline all calls but those that stay, and clean up.
 fn flatten() -> PipelineSpec {
     PipelineSpec::from(["inline"]).then(clean_up())
 }
 
-/// The same for what has backwards: what they read of the forwards is chosen before, where both are functions.
+/// The same passes for modules with backwards: residuals are chosen before, where forward and backward are functions.
 fn cut() -> PipelineSpec {
     PipelineSpec::from(["cut"]).then(flatten())
 }
 
-/// From there to HLO. `annotate-rounding` comes last of what adds anything: the helpers that it adds are shared by calls, which
-/// `inline` would dissolve; `cse` merges the constants in them.
+/// The passes from there to HLO. `annotate-rounding` comes last of those that add anything: the helpers that it adds are shared by
+/// calls, which `inline` would dissolve; `cse` merges the constants in them.
 fn finish() -> PipelineSpec {
     PipelineSpec::from(["annotate-rounding", "cse", "outline-layers", "combine-collectives", "legalize"])
 }
@@ -112,7 +112,7 @@ pub fn gradients() -> PipelineSpec {
 mod tests {
     use super::*;
 
-    /// What is compiled depends on it to the byte.
+    /// Compiled bytes depend on the pipelines.
     #[test]
     fn the_built_in_pipelines_are_these() {
         let prepare = "bind-recipe, check-causality, clean-up(cse, simplify, fold-constant, dce)*, fold-causal-mask, \

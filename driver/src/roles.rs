@@ -1,4 +1,4 @@
-//! The roles that a session knows: what the modules of a bundle may be for, and how they are made.
+//! The roles that a session knows: the purposes of the modules of a bundle, and the passes that make them.
 
 mod builtin;
 
@@ -8,26 +8,26 @@ use halite_passes::PipelineSpec;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Name, Result, codes};
 
-/// What modules of one name compute, and how they are made.
+/// The purpose of the modules of one name, and the passes that make them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Role {
     /// Its name.
     pub name: ModuleRole,
-    /// What a module of it takes and gives, in a line.
+    /// The inputs and outputs of a module of the role, in a line.
     pub summary: String,
     /// The results of the model that a module returns; those that have no role of their own are returned by all.
     pub returns: Vec<Returned>,
-    /// Which passes make a module of the model.
+    /// The passes that make a module of the model.
     pub pipeline: PipelineSpec,
-    /// How an update calls the module; `None` for one that is no part of an update.
+    /// The calls of the module in an update; `None` for a module that is no part of an update.
     pub calls: Option<Calls>,
 }
 
 /// Results of a model that modules of a role return.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Returned {
-    /// The loss's sum, and the count of what it sums over; those of the metrics of the model.
+    /// The sum of the loss and the count of its elements, and the sums and counts of the model's metrics.
     Loss,
     /// Every value that the model shows, if it shows any.
     Probes,
@@ -35,7 +35,7 @@ pub enum Returned {
     Probe(Name),
 }
 
-/// How an update calls a module.
+/// The calls of a module in an update.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Calls {
     /// Once.
@@ -55,7 +55,7 @@ impl Role {
         Self { name, summary: summary.into(), returns: returns.into(), pipeline: pipeline.into(), calls: None }
     }
 
-    /// As a part of updates, which come to the roles in the order in which they are compiled.
+    /// The role as a part of updates. An update calls the roles in the order in which they are compiled.
     #[must_use]
     pub fn called(self, calls: Calls) -> Self {
         Self { calls: Some(calls), ..self }
@@ -68,7 +68,7 @@ impl Role {
 }
 
 impl Returned {
-    /// The name of the value, where it is one alone.
+    /// The name of the value, where it is a single one.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Probe(name) => Some(name),
@@ -87,8 +87,8 @@ impl Returned {
 
 /// The roles that a session knows. A value owned by the session.
 ///
-/// What stands in a pipeline before the first pass that moves a module to another phase, or defines new results, is run once for
-/// all modules of a bundle; the pipelines of their roles must begin with it alike.
+/// The passes of a pipeline before the first that moves a module to another phase, or defines new results, are run once for all modules
+/// of a bundle; the pipelines of their roles must begin with the same passes.
 ///
 /// ```
 /// use halite::Session;
@@ -118,7 +118,7 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Those that Halite comes with.
+    /// The roles that Halite comes with.
     pub fn builtin() -> Self {
         Self { roles: builtin::roles() }
     }

@@ -1,7 +1,7 @@
 //! Making a model small without changing its structure.
 //!
-//! What a model requires of its sizes is known to the model alone, so that a choice of small sizes is judged by elaborating
-//! it: the first of a short list of choices that elaborates is taken, and the last of them changes nothing.
+//! A model alone knows what it requires of its sizes, so that a choice of small sizes is judged by elaborating it: the first of a short
+//! list of choices that elaborates is taken, and the last of them changes nothing.
 
 mod candidates;
 #[cfg(test)]
@@ -16,8 +16,8 @@ use halite_support::Diagnostics;
 pub(crate) type Change = (String, i64, i64);
 
 impl Session {
-    /// Shrinks the sizes of a model that it knows, without changing its structure, and returns key, old and new value of each that is larger
-    /// than a small model has it. The two are equal where the model takes no smaller one. Keys it does not know stay.
+    /// Shrinks the known sizes of a model, without changing its structure. Returns key, old and new value of each size that is larger
+    /// than in a small model; the two are equal where the model takes no smaller one. Keys that are not known stay.
     ///
     /// # Errors
     /// When the recipe's own configuration is wrong.

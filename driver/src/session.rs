@@ -1,4 +1,4 @@
-//! A compiler session: what one embedder, or one run of the command line, knows.
+//! A compiler session: the registries and texts of one embedder, or of one run of the command line.
 
 use crate::Bundle;
 use crate::model::ModelBuilder;
@@ -21,7 +21,7 @@ type Result<T, E = Diagnostic> = std::result::Result<T, E>;
 /// The composites, passes, kernels, roles of modules and source texts that compilations share. Sessions are independent of each
 /// other; there is no global state. A session is compiled with through a shared reference, by as many threads as there are.
 ///
-/// What it knows can be added to from outside: [`Registry::register`] takes a composite, [`PassRegistry::register`] a pass,
+/// Each of these can be added to from outside: [`Registry::register`] takes a composite, [`PassRegistry::register`] a pass,
 /// [`Roles::insert_after`] puts it to work, [`Roles::register`] takes a role, [`DialectRegistry::register`] a kernel,
 /// [`register_target`](Self::register_target) a target, [`register_rule`](Self::register_rule) an update rule and
 /// [`register_schedule`](Self::register_schedule) a shape of schedules.
@@ -32,8 +32,9 @@ pub struct Session {
     pub registry: Registry,
     /// Known passes.
     pub passes: PassRegistry,
-    /// What recipes may name: targets, update rules, shapes of schedules and formats of data. See [`register_target`](Self::register_target),
-    /// [`register_rule`](Self::register_rule) and [`register_schedule`](Self::register_schedule).
+    /// Targets, update rules, shapes of schedules and formats of data that recipes may name. See
+    /// [`register_target`](Self::register_target), [`register_rule`](Self::register_rule) and
+    /// [`register_schedule`](Self::register_schedule).
     pub vocabulary: Vocabulary,
     /// Known kernels: those of the targets, and others.
     pub kernels: DialectRegistry,
@@ -94,8 +95,8 @@ impl Session {
         self.passes.pipeline(&self.roles.get(role)?.pipeline)
     }
 
-    /// What passes may look at beside a module that is compiled: what this session knows, a recipe and its target, and where to leave
-    /// findings.
+    /// The context of passes beside a module that is compiled: the registries of this session, a recipe and its target, and the place
+    /// to leave findings.
     ///
     /// # Errors
     /// When the session does not know the target.
@@ -127,7 +128,7 @@ impl Session {
         source::load(input, overrides, &self.vocabulary, &mut self.sources)
     }
 
-    /// The recipe in a file, whose text joins the sources. Its model is not looked at, which may be gone.
+    /// The recipe in a file, whose text joins the sources. The model is not read: it may be gone.
     ///
     /// # Errors
     /// When the file cannot be read, or the recipe is wrong: every mistake of it.
@@ -200,7 +201,7 @@ impl Session {
         Source::new(recipe, model, &self.vocabulary, &mut self.sources)
     }
 
-    /// Reads the bundle in a folder, and holds it to what its own recipe makes of it.
+    /// Reads the bundle in a folder, and checks it against its own recipe.
     ///
     /// # Errors
     /// As [`Bundle::read`].

@@ -1,4 +1,4 @@
-//! What is compiled: a recipe and a model, from a preset, from files, or made in Rust.
+//! Inputs of a compilation: a recipe and a model, from a preset, from files, or made in Rust.
 
 mod unknown;
 
@@ -41,15 +41,15 @@ pub struct Source {
     pub recipe: Recipe,
     /// The text of the recipe.
     pub recipe_source: FileId,
-    /// Where the recipe says what.
+    /// The places of the keys of the recipe.
     pub places: Places,
     /// The model's name for people.
     pub model_name: String,
-    /// What is compiled: a text with its configuration, or a model made in Rust.
+    /// The model to compile: a text with its configuration, or a model made in Rust.
     pub model: Model,
-    /// What deserves a look in a `config.json` that the model comes from.
+    /// Warnings on a `config.json` that the model comes from.
     pub warnings: Diagnostics,
-    /// How many positions such a file says that its checkpoint is made for, where the recipe does not say the length of sequences.
+    /// The number of positions that the checkpoint of such a file is made for, where the recipe does not state the length of sequences.
     pub(crate) positions: Option<Positions>,
 }
 
@@ -145,8 +145,8 @@ impl Source {
         text.files().map(|(path, file)| (path.to_path_buf(), file.text().to_owned())).collect()
     }
 
-    /// The same with the sizes of a step that its recipe leaves to its model, whose configuration this is. A batch that several ranks share is
-    /// stated.
+    /// The same source with the sizes of a step that its recipe leaves to its model, whose configuration is `config`. A batch that
+    /// several ranks share is stated.
     pub fn with_sizes(&self, config: &IndexMap<String, ConfigValue>) -> Self {
         let mut source = self.clone();
         let size = |stated: Option<usize>, key: &str| stated.or_else(|| size(config, key));
@@ -214,7 +214,7 @@ pub(crate) fn load_over(
     }
 }
 
-/// What is changed of a recipe as it is read.
+/// Changes to a recipe as it is read.
 #[derive(Clone, Copy)]
 struct Changes<'a> {
     vocabulary: &'a Vocabulary,

@@ -62,7 +62,7 @@ fn train() -> Result<Vec<f64>, Diagnostics> {
     // The first run, had it gone on, would have come the same way, bit for bit.
     assert_eq!(step.step(&batch(&step, UPDATES[0]))?.loss(), losses[UPDATES[0] as usize]);
 
-    // What was trained, under the names of the model.
+    // The trained weights, under the names of the model.
     for (name, weight) in resumed.weights()?.iter().take(3) {
         println!("{name}: {}{}", weight.dtype(), weight.shape());
     }

@@ -1,8 +1,8 @@
-//! How much of its data a run has seen.
+//! Amounts of data, in tokens or in examples.
 
 use serde::{Deserialize, Serialize};
 
-/// A number of what the data of a model come in. In JSON it is a field of that name: `"tokens": 512`.
+/// An amount of data. In JSON it is a field with the name of its unit: `"tokens": 512`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Amount {
@@ -13,14 +13,14 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// How many.
+    /// The number of tokens or examples.
     pub fn number(self) -> u64 {
         match self {
             Self::Tokens(number) | Self::Examples(number) => number,
         }
     }
 
-    /// What they are called: `tokens` or `examples`.
+    /// The name of the unit: `tokens` or `examples`.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Tokens(_) => "tokens",
@@ -28,12 +28,12 @@ impl Amount {
         }
     }
 
-    /// Whether they are tokens, so that a mean loss has a perplexity.
+    /// Whether the unit is tokens, so that a mean loss has a perplexity.
     pub fn is_of_tokens(self) -> bool {
         matches!(self, Self::Tokens(_))
     }
 
-    /// So many of the same.
+    /// Another number of the same unit.
     #[must_use]
     pub fn of_number(self, number: u64) -> Self {
         match self {
@@ -43,32 +43,32 @@ impl Amount {
     }
 }
 
-/// What the loss of an evaluation is the mean over: tokens, or whatever else the model counts. In JSON it is a field `held_out_tokens` or
-/// `held_out_count`.
+/// The number of elements that the loss of an evaluation is the mean over: tokens, or whatever else the model counts. In JSON it is a
+/// field `held_out_tokens` or `held_out_count`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum HeldOutCount {
-    /// Of a model that is fed sequences of tokens.
+    /// Tokens, for a model that is fed sequences of tokens.
     #[serde(rename = "held_out_tokens")]
     Tokens(u64),
-    /// Of any other, what its loss counts.
+    /// Elements that the loss counts, for any other model.
     #[serde(rename = "held_out_count")]
     Other(u64),
 }
 
 impl HeldOutCount {
-    /// Of a number, where the data come in such amounts.
+    /// A count of `number` elements: tokens where `amount` is of tokens.
     pub fn of(amount: Amount, number: u64) -> Self {
         if amount.is_of_tokens() { Self::Tokens(number) } else { Self::Other(number) }
     }
 
-    /// How many.
+    /// The number of elements.
     pub fn number(self) -> u64 {
         match self {
             Self::Tokens(number) | Self::Other(number) => number,
         }
     }
 
-    /// What they are called: `tokens` or `count`.
+    /// The name of the unit: `tokens` or `count`.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Tokens(_) => "tokens",
@@ -76,7 +76,7 @@ impl HeldOutCount {
         }
     }
 
-    /// Whether they are tokens.
+    /// Whether the elements are tokens.
     pub fn is_of_tokens(self) -> bool {
         matches!(self, Self::Tokens(_))
     }

@@ -1,4 +1,4 @@
-//! Checkpoints of a run: states in folders of their own, of which one that is not whole is never taken for a checkpoint.
+//! Checkpoints of a run: each is a state in a folder of its own. An incomplete one is never taken for a checkpoint.
 
 mod background;
 mod due;

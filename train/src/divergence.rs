@@ -1,9 +1,9 @@
-//! What ends a run whose numbers are not finite any more.
+//! Errors that end a run whose numbers are no longer finite.
 
 use super::metrics::Metrics;
 use halite_support::{Diagnostic, codes};
 
-/// What to do about the numbers.
+/// The help on numbers that are not finite.
 const REMEDY: &str = "lower the learning rate, lengthen the warm-up, or set `clip_norm`; where a narrow type may be the cause, \
                       `halite check` names it";
 

@@ -13,16 +13,16 @@ use halite_support::{Diagnostics, codes};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// What an evaluation of data found.
+/// The result of an evaluation on data.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluated {
     /// The mean loss of a token, in nats; of other models, that of whatever their loss counts.
     pub loss: f64,
-    /// What it is the mean over.
+    /// The number of elements that it is the mean over.
     pub counted: HeldOutCount,
     /// The metrics of the model.
     pub metrics: IndexMap<String, f64>,
-    /// What was done with examples that make no whole batch.
+    /// A warning on examples that make no whole batch, with what was done with them.
     pub warning: Option<Diagnostic>,
 }
 
@@ -72,8 +72,8 @@ impl Evaluator {
         Err(error.help("evaluate a state that was saved before the run diverged").into())
     }
 
-    /// The same of each of some data sets, by what they are called, with what deserves a look; `tell` is told of each before it is
-    /// measured.
+    /// Evaluates each of several data sets. Returns the results by name, and the warnings. `tell` is called with each name before that
+    /// data set is evaluated.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).

@@ -1,4 +1,4 @@
-//! What happened to a run, beside what was planned.
+//! Events of a run that were not planned.
 
 use super::rollback::Rollback;
 use halite_support::{Diagnostic, Result, codes};
@@ -10,7 +10,7 @@ use std::path::Path;
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Event {
-    /// It had ended before its time, and was started again after an update.
+    /// The run had ended early, and was resumed after an update.
     Resume {
         /// The update.
         update: u64,
@@ -19,19 +19,19 @@ pub enum Event {
     Restart {
         /// The update.
         update: u64,
-        /// How often it may do so again before there is a newer checkpoint.
+        /// Restarts that are left before there is a newer checkpoint.
         left: u32,
-        /// What was wrong.
+        /// The messages of the errors.
         errors: Vec<String>,
     },
     /// The run went back before an update that spoiled it.
     Rollback {
-        /// From where to where.
+        /// The updates that the run went from and to, and the batches that it skipped.
         #[serde(flatten)]
         rollback: Rollback,
         /// The loss of that update; `None` where it is not finite.
         loss: Option<f64>,
-        /// What was wrong.
+        /// The message of the error that the run went back for.
         reason: String,
     },
 }

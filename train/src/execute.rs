@@ -15,11 +15,11 @@ use halite_tensor::{Axis, Mesh};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What runs where a module calls kernels of its target. Modules that call none have no choice.
+/// The choice between the kernels of a target and their decompositions. It makes no difference for modules that call no kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum KernelChoice {
-    /// The kernels when the executor says that its platform is the one of the manifest, decompositions otherwise. What a plugin calls
-    /// itself may be inferred; where the right choice is known, make it.
+    /// The kernels when the executor says that its platform is the one of the manifest, decompositions otherwise. The platform that a
+    /// plugin states may be inferred; choose explicitly where the right choice is known.
     #[default]
     ByPlatform,
     /// The kernels: modules run as they were compiled.
@@ -29,8 +29,8 @@ pub enum KernelChoice {
 }
 
 impl KernelChoice {
-    /// Whether modules of a bundle call their kernels on an executor. Which generation of the hardware there is, its
-    /// plugin finds out.
+    /// Whether modules of a bundle call their kernels on an executor. The platform does not tell the generation of the hardware: the
+    /// plugin finds that out.
     pub(crate) fn are_called(self, executor: &dyn Executor, bundle: &Bundle) -> bool {
         bundle.manifest.platform.as_ref().is_some_and(|platform| match self {
             Self::ByPlatform => executor.platform().eq_ignore_ascii_case(platform),
@@ -43,12 +43,12 @@ impl KernelChoice {
 /// A compiled module with the names of its inputs and outputs.
 pub struct LoadedModule {
     entry: ModuleEntry,
-    /// The buffers that the host must feed with what the model declares of them.
+    /// The buffers that the host must feed, with the content that the model declares for them.
     declared: Vec<halite_bundle::Buffer>,
     calls_kernels: bool,
-    /// How the inputs lie on the ranks.
+    /// The placement of each input.
     inputs: Vec<Arc<Placement>>,
-    /// How the outputs do.
+    /// The placement of each output.
     outputs: Vec<Arc<Placement>>,
     executable: Box<dyn Executable>,
 }
@@ -141,13 +141,12 @@ impl LoadedModule {
         check(entry, &bundle.manifest.buffers, tensors)
     }
 
-    /// What the manifest says of it.
+    /// The entry of the module in the manifest.
     pub fn entry(&self) -> &ModuleEntry {
         &self.entry
     }
 
-    /// Whether it was compiled as a module that calls kernels of its target; otherwise decompositions stand in their place, or there are
-    /// none.
+    /// Whether the module was compiled to call kernels of its target; otherwise decompositions stand in their place, or there are none.
     pub fn calls_kernels(&self) -> bool {
         self.calls_kernels
     }
@@ -164,7 +163,7 @@ impl LoadedModule {
         })
     }
 
-    /// Each input with how it lies on the ranks.
+    /// Each input with its placement.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Port, &Arc<Placement>)> {
         self.entry.inputs.iter().zip(&self.inputs)
     }
@@ -178,7 +177,7 @@ impl LoadedModule {
         Ok(self.executable.execute_replicas(inputs)?)
     }
 
-    /// As [`execute`](Self::execute), on tensors that lie on all ranks.
+    /// As [`execute`](Self::execute), on tensors with a placement on all ranks.
     pub(crate) fn call(&self, arguments: Vec<Argument<'_>>) -> Result<Vec<Placed>> {
         let mut inputs: Vec<Vec<Input<'_>>> = self.executable.devices().iter().map(|_| Vec::new()).collect();
         for argument in arguments {
@@ -207,7 +206,7 @@ impl LoadedModule {
     }
 }
 
-/// Each rank has a device.
+/// Checks that each rank has a device.
 fn check_devices(executor: &dyn Executor, mesh: &Mesh) -> Result<()> {
     let (ranks, devices) = (mesh.num_ranks(), executor.num_devices());
     if ranks <= devices {
@@ -220,7 +219,7 @@ fn check_devices(executor: &dyn Executor, mesh: &Mesh) -> Result<()> {
     Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message).help(help))
 }
 
-/// Each rank is a process.
+/// Checks that each rank is a process.
 fn check_processes(world: usize, mesh: &Mesh) -> Result<()> {
     let ranks = mesh.num_ranks();
     if ranks == world {
@@ -240,7 +239,7 @@ fn axes_of(mesh: &Mesh) -> String {
     axes.join(", ")
 }
 
-/// The HLO that a NEFF was made of, which nothing replaces in it any more.
+/// The HLO that a NEFF was compiled from. Decompositions cannot replace the kernels in a NEFF.
 fn finished<'b>(bundle: &'b Bundle, entry: &ModuleEntry, kernels: KernelChoice) -> Result<Cow<'b, [u8]>> {
     if kernels == KernelChoice::Decompositions && !entry.decompositions.is_empty() {
         let message =

@@ -1,4 +1,4 @@
-//! What becomes of a run whose executor fails.
+//! Recovery of a run whose executor fails.
 
 use super::checkpoint::Checkpoint;
 use super::events::Event;
@@ -8,10 +8,10 @@ use super::{Observer, RunFiles, TrainOptions};
 use halite_recipe::RecoveryOptions;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 
-/// Sees that a run is not asked to recover in a way that it cannot.
+/// Checks that a run can recover in the way that its options ask for.
 ///
 /// # Errors
-/// When one of several processes is to go back, which it cannot do alone.
+/// When one of several processes is to go back: it cannot do so alone.
 pub(super) fn check(options: &TrainOptions) -> Result<()> {
     let RecoveryOptions { restarts, rollbacks, .. } = options.recovery;
     let asked = [("restarts", restarts), ("rollbacks", rollbacks)].into_iter().find(|(_, count)| *count > 0);
@@ -21,7 +21,7 @@ pub(super) fn check(options: &TrainOptions) -> Result<()> {
         .help(format!("set it to 0 (`--{key} 0`), and start all processes again where they end")))
 }
 
-/// How often a run may still go back to its newest checkpoint.
+/// The number of times that a run may still go back to its newest checkpoint.
 pub(super) struct Restarts {
     allowed: u32,
     left: u32,
@@ -30,13 +30,13 @@ pub(super) struct Restarts {
 }
 
 impl Restarts {
-    /// Those of a run that has not failed yet.
+    /// The restarts of a run that has not failed yet.
     pub(super) fn new(options: &TrainOptions) -> Self {
         let allowed = options.recovery.restarts;
         Self { allowed, left: allowed, last: None }
     }
 
-    /// The checkpoint to go on from after these errors, which is told and written down; `None` where the run ends with them.
+    /// The checkpoint to go on from after these errors, which is reported and written down; `None` where the run ends with them.
     ///
     /// # Errors
     /// When it cannot be written down.
@@ -67,7 +67,7 @@ impl Restarts {
     }
 }
 
-/// What is said of a run whose executor failed, whose state is lost.
+/// The note on a run whose executor failed and whose state on the devices is lost: the state that was saved last, if any.
 pub(super) fn kept(output: &RunFiles) -> String {
     let state = output.state();
     if state.is_file() {

@@ -1,4 +1,4 @@
-//! How rows become the batch of a model.
+//! Conversion of rows of data to the batch of a model.
 
 use crate::amount::Amount;
 use crate::micro::MicroBatches;
@@ -19,19 +19,19 @@ const POSITIONS: &str = "position_ids";
 /// The batch inputs of a bundle, and how rows fill them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Feed {
-    /// What the model takes of each row.
+    /// The part of each row that the model takes.
     pub takes: Takes,
-    /// How sequences of tokens are fed, where these are all that it takes.
+    /// The inputs for sequences of tokens, where the model takes nothing else.
     sequences: Option<Sequences>,
     /// Rows of an evaluation.
     pub eval_rows: usize,
     /// Rows of an update.
     pub rows: usize,
-    /// What an update takes: tokens that it predicts, padding included, or examples.
+    /// The amount of data in an update: tokens that it predicts, padding included, or examples.
     pub amount: Amount,
-    /// How many token ids the model knows, if that is known.
+    /// The number of token ids that the model knows, if it is known.
     pub vocabulary: Option<u64>,
-    /// Inputs of which it is known what integers they may hold.
+    /// Inputs whose range of integers is known.
     ranges: Vec<Port>,
 }
 
@@ -45,7 +45,7 @@ struct Sequences {
 }
 
 impl Feed {
-    /// That of a bundle.
+    /// The feed of a bundle.
     ///
     /// # Errors
     /// When the bundle has no training step, or one without a batch.
@@ -54,7 +54,7 @@ impl Feed {
         Self::of_batch(bundle)
     }
 
-    /// That of a bundle which need not have a training step.
+    /// The feed of a bundle which need not have a training step.
     ///
     /// # Errors
     /// When it takes no batch, or something whose first dimension is not that of the batch.
@@ -62,7 +62,7 @@ impl Feed {
         Self::of_inputs(bundle, |_| true)
     }
 
-    /// That of a module, which may read less than all that the host feeds.
+    /// The feed of a module, which may read less than all that the host feeds.
     ///
     /// # Errors
     /// As [`of_batch`](Self::of_batch).
@@ -102,7 +102,7 @@ impl Feed {
         })
     }
 
-    /// Whether the model holds attention inside documents.
+    /// Whether the model takes segments, and so keeps attention within documents.
     pub fn takes_segments(&self) -> bool {
         self.sequences.as_ref().is_some_and(|sequences| sequences.takes_segments)
     }
@@ -146,8 +146,9 @@ impl Feed {
         Ok(sequences.batch(&rows))
     }
 
-    /// Hands on the batches of an evaluation that cover data once, where these are no more than `most`; at least one. The last is filled
-    /// with padding where the model tells it from tokens. Else whole batches are measured, and what was done with the rest is returned.
+    /// Calls `each` with the batches of an evaluation that cover data once, if they are at most `most`; there is at least one. The last
+    /// is filled with padding where the model can tell padding from tokens. Otherwise only whole batches are measured, and a warning on
+    /// the rest is returned.
     ///
     /// # Errors
     /// When the data cannot be read; what `each` returns.
@@ -207,7 +208,7 @@ impl Feed {
 }
 
 impl Sequences {
-    /// What is fed to inputs, where these are those of sequences.
+    /// The inputs for sequences, if the buffers that the host feeds are exactly these.
     fn of(fed: &[&Buffer]) -> Option<Self> {
         let (more, tokens): (Vec<&Buffer>, Vec<&Buffer>) =
             fed.iter().partition(|buffer| [SEGMENTS, POSITIONS].contains(&buffer.name.as_str()));
@@ -253,7 +254,7 @@ fn ranges(manifest: &Manifest) -> Vec<Port> {
     named.into_values().collect()
 }
 
-/// How many tokens all modules know. Where the model does not tell, its configuration may.
+/// The number of token ids that all modules know. Where the model does not state it, its configuration may.
 fn known_tokens(bundle: &Bundle, batch: &str) -> Option<u64> {
     let manifest = &bundle.manifest;
     let ports = manifest.modules.iter().flat_map(|module| &module.inputs).filter(|port| port.name == batch);

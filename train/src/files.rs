@@ -14,19 +14,20 @@ use halite_support::files::{cannot, read_text, stem};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Path, PathBuf};
 
-/// The folder of a run: `recipe.toml`, the model and what it uses beside it where these are files, `metrics.jsonl`, `timing.jsonl`, `startup.jsonl`, `loss.svg`, `events.jsonl`
-/// where something happened that was not planned, `samples.jsonl` where the model went on with texts, the [checkpoints](Checkpoints), the newest of these as `state.safetensors`, and what the recipe's `metrics` ask for: `report.html` and
-/// `tensorboard`. Each file is replaced whole, but for those that grow: `metrics.jsonl`, `timing.jsonl` and TensorBoard's. Of several processes, all see one folder, and a state
-/// is in [parts] with an index.
+/// The folder of a run: `recipe.toml`, the model and what it uses beside it where these are files, `metrics.jsonl`, `timing.jsonl`,
+/// `startup.jsonl`, `loss.svg`, `events.jsonl` where something happened that was not planned, `samples.jsonl` where the model generated
+/// texts, the [checkpoints](Checkpoints), the newest of these as `state.safetensors`, and what the recipe's `metrics` ask for:
+/// `report.html` and `tensorboard`. Each file is replaced whole, but for those that grow: `metrics.jsonl`, `timing.jsonl` and
+/// TensorBoard's. Several processes share one folder, and their state is in [parts] with an index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFiles {
     folder: PathBuf,
     disk: Disk,
-    /// Where ranks are processes, that of this one.
+    /// The rank of this process, where ranks are processes.
     rank: Option<usize>,
 }
 
-/// The recipe of a run, with its options in place of those that are the defaults; a model that is a file's is the one beside it.
+/// The recipe of a run, with its options in place of the recipe's own. A model from a file is the copy beside the recipe.
 fn of_run(recipe: &Recipe, options: &TrainOptions) -> Recipe {
     let mut recipe = recipe.clone();
     let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
@@ -44,12 +45,12 @@ fn of_run(recipe: &Recipe, options: &TrainOptions) -> Recipe {
 }
 
 impl RunFiles {
-    /// The files in this folder, which is made when something is written.
+    /// The files in this folder, which is made when a file is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), disk: Disk::default(), rank: None }
     }
 
-    /// Those of the run that a path leads to: its folder, one of its checkpoints, or its newest state.
+    /// The files of the run that a path leads to: its folder, one of its checkpoints, or its newest state.
     pub fn at(path: &Path) -> Option<Self> {
         let is_checkpoint =
             |folder: &&Path| folder.parent().is_some_and(|all| all.file_name() == Some("checkpoints".as_ref()));
@@ -62,13 +63,13 @@ impl RunFiles {
         is_run.then_some(files)
     }
 
-    /// The same as the process of a rank sees them.
+    /// The same files, as seen by the process of a rank.
     #[must_use]
     pub fn of_rank(self, rank: usize) -> Self {
         Self { rank: Some(rank), ..self }
     }
 
-    /// Whether this process writes what is written once.
+    /// Whether this process writes the files that are written once.
     pub(super) fn leads(&self) -> bool {
         self.rank.is_none_or(|rank| rank == 0)
     }
@@ -82,7 +83,7 @@ impl RunFiles {
         &self.disk
     }
 
-    /// Where the newest state is if one process holds it as a whole.
+    /// Path of the newest state, if one process holds it whole.
     pub(super) fn whole_state(&self) -> PathBuf {
         self.folder.join(STATE)
     }
@@ -98,7 +99,7 @@ impl RunFiles {
         self.folder.join("recipe.toml")
     }
 
-    /// The data that the recipe names, if it names any. The model is not looked at, which may be gone.
+    /// The data that the recipe names, if it names any. The model is not read: it may be gone.
     ///
     /// # Errors
     /// When the recipe cannot be read.
@@ -119,7 +120,7 @@ impl RunFiles {
         read_text(&self.folder.join(name)).ok()
     }
 
-    /// What each update measured, a line of JSON each.
+    /// The metrics of each update and of each evaluation, a line of JSON each.
     pub fn metrics(&self) -> PathBuf {
         self.folder.join("metrics.jsonl")
     }
@@ -129,7 +130,7 @@ impl RunFiles {
         self.folder.join("loss.svg")
     }
 
-    /// What each update took, a line of JSON each.
+    /// The times of each update, a line of JSON each.
     pub fn timing(&self) -> PathBuf {
         self.folder.join("timing.jsonl")
     }
@@ -144,22 +145,22 @@ impl RunFiles {
         self.folder.join("tensorboard")
     }
 
-    /// What [happened](Event), a line of JSON each.
+    /// The [events](Event), a line of JSON each.
     pub fn events(&self) -> PathBuf {
         self.folder.join("events.jsonl")
     }
 
-    /// What each process took before its first update, and where it ran, a line of JSON each.
+    /// The time that each process took before its first update, and where it ran, a line of JSON each.
     pub fn startup(&self) -> PathBuf {
         self.folder.join("startup.jsonl")
     }
 
-    /// Texts that the model went on with at the end, a line of JSON each.
+    /// Texts that the model generated at the end, a line of JSON each.
     pub fn samples(&self) -> PathBuf {
         self.folder.join("samples.jsonl")
     }
 
-    /// A file that asks for a checkpoint after the current update, whatever it holds; it is removed when that is begun.
+    /// A file that asks for a checkpoint after the current update, whatever it holds; it is removed when that checkpoint is begun.
     pub fn wish(&self) -> PathBuf {
         self.folder.join("checkpoint-now")
     }
@@ -169,13 +170,13 @@ impl RunFiles {
         Checkpoints::on(&self.folder, self.disk.clone())
     }
 
-    /// The newest state, or the index of its parts: another name of what the newest checkpoint holds.
+    /// The newest state, or the index of its parts: a hard link to that of the newest checkpoint, or a copy.
     pub fn state(&self) -> PathBuf {
         let whole = self.whole_state();
         if self.rank.is_some() { parts::index_path(&whole) } else { whole }
     }
 
-    /// Keeps other runs out of the folder, as long as it is held.
+    /// Locks the folder against other runs, as long as the lock is held; `None` in a process that does not lead.
     pub(super) fn lock(&self) -> Result<Option<RunLock>> {
         if !self.leads() {
             return Ok(None);
@@ -184,7 +185,7 @@ impl RunFiles {
         RunLock::take(&self.disk, &self.folder).map(Some)
     }
 
-    /// Nothing in the folder may lead out of it: what is there would be replaced or removed.
+    /// Checks that nothing in the folder leads out of it: files elsewhere would be replaced or removed.
     fn require_own(&self) -> Result<()> {
         let whole = self.whole_state();
         let files = [
@@ -204,7 +205,7 @@ impl RunFiles {
         [self.checkpoints().place(), &self.tensorboard()].iter().try_for_each(|path| Own::Folder.check(path))
     }
 
-    /// The same of a file at a path in the folder, and of the folders on the way.
+    /// The same check of a file at a path in the folder, and of the folders on the way.
     fn require_own_path(&self, path: &Path) -> Result<()> {
         let mut place = self.folder.clone();
         let parts: Vec<_> = path.iter().collect();
@@ -216,12 +217,12 @@ impl RunFiles {
         Ok(())
     }
 
-    /// What the folder holds of a run up to `step`; nothing at step 0 or when there is no file.
+    /// The metrics in the folder of a run up to `step`; none at step 0 or when there is no file.
     pub(super) fn history(&self, step: u64) -> Result<History> {
         if step == 0 { Ok(History::default()) } else { self.measured(step) }
     }
 
-    /// What the updates up to `step` took, as far as the folder tells.
+    /// The times of the updates up to `step`, as far as they are in the folder.
     pub(super) fn times(&self, step: u64, listener: &mut dyn Observer) -> Result<Times> {
         if step == 0 {
             return Ok(Times::default());
@@ -230,7 +231,7 @@ impl RunFiles {
         Times::parse(&telemetry::lines::<TimeRecord>(&path, listener), &path, step)
     }
 
-    /// Hears a run that goes on after this history for its caller, and for what the recipe asks for.
+    /// The observer of a run that goes on after this history, for its caller and for what the recipe asks for.
     pub(super) fn watch<'a>(
         &self,
         recipe: &Recipe,
@@ -249,7 +250,8 @@ impl RunFiles {
         Ok(Watch::new(observers, options, history, times, events, startups))
     }
 
-    /// Writes the recipe of a run, with its options in place of those that are the defaults, and the model that it names with what that uses.
+    /// Writes the recipe of a run, with its options in place of the recipe's own, and the model that it names with the files that this
+    /// uses.
     pub(super) fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
         if !self.leads() {
             return Ok(());
@@ -271,7 +273,7 @@ impl RunFiles {
         halite_disk::write_on(&self.disk, &self.recipe(), text.as_bytes())
     }
 
-    /// Writes what was measured and what it took, as far as it is not written yet.
+    /// Writes the metrics and the times that are not written yet.
     pub(super) fn write_metrics(&self, written: &mut Written, history: &History, times: &Times) -> Result<()> {
         if self.leads() {
             let paths = (&*self.metrics(), &*self.timing());
@@ -280,7 +282,7 @@ impl RunFiles {
         Ok(())
     }
 
-    /// Writes all that was measured and seen, and draws it.
+    /// Writes all that was recorded, and draws the plot and the page.
     pub(super) fn write(
         &self,
         written: &mut Written,
@@ -303,7 +305,7 @@ impl RunFiles {
         watch.written()
     }
 
-    /// What happened to the run that goes on after `step`.
+    /// The events of the run that goes on after `step`.
     pub(super) fn past_events(&self, step: u64, listener: &mut dyn Observer) -> Result<Vec<Event>> {
         if step == 0 {
             return Ok(Vec::new());
@@ -312,7 +314,7 @@ impl RunFiles {
         Event::parse(&telemetry::lines::<Event>(&path, listener), &path)
     }
 
-    /// Adds to what happened.
+    /// Adds an event.
     pub(super) fn add_event(&self, watch: &mut Watch<'_>, event: Event) -> Result<()> {
         if !self.leads() {
             return Ok(());
@@ -321,32 +323,32 @@ impl RunFiles {
         halite_disk::write_on(&self.disk, &self.events(), text.as_bytes())
     }
 
-    /// Adds to what processes took before their first updates.
+    /// Adds the startup of a process.
     pub(super) fn add_startup(&self, watch: &mut Watch<'_>, startup: Startup) -> Result<()> {
         let text = to_json_lines(watch.begun(startup))?;
         if self.leads() { halite_disk::write_on(&self.disk, &self.startup(), text.as_bytes()) } else { Ok(()) }
     }
 
-    /// Writes the texts that the model went on with.
+    /// Writes the texts that the model generated.
     pub(super) fn write_samples(&self, watch: &mut Watch<'_>, samples: Vec<Sample>) -> Result<()> {
         let text = to_json_lines(&samples)?;
         watch.sampled(samples);
         halite_disk::write_on(&self.disk, &self.samples(), text.as_bytes())
     }
 
-    /// Lets a checkpoint be the newest one, with another text for its state.
+    /// Makes a checkpoint the newest one, with another text for its state.
     pub(super) fn go_back(&self, checkpoint: &Checkpoint, text: String) -> Result<()> {
         self.checkpoints().go_back(checkpoint.update, text)?;
         let is_whole = checkpoint.state.file_name() == Some(STATE.as_ref());
         if is_whole { put(&self.disk, &checkpoint.state, &self.whole_state()) } else { Ok(()) }
     }
 
-    /// Whether somebody wishes for a checkpoint.
+    /// Whether the file [`wish`](Self::wish) asks for a checkpoint.
     pub(super) fn is_wished(&self) -> bool {
         self.leads() && self.wish().exists()
     }
 
-    /// The wish is honoured.
+    /// Removes the file that asks for a checkpoint.
     pub(super) fn grant(&self) -> Result<()> {
         let wish = self.wish();
         if !self.is_wished() {

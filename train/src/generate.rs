@@ -1,4 +1,4 @@
-//! Text that a model goes on with.
+//! Text generation with a model.
 
 mod sampling;
 mod text;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The output of a forward module that predicts tokens: floats `[batch, seq, vocab]`.
 const LOGITS: &str = "logits";
 
-/// What to go on with, and how.
+/// A request for text: the prompt, and how to continue it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Request {
     /// Token ids to go on from, at least one.
@@ -33,14 +33,15 @@ pub struct Request {
     pub sampling: Sampling,
     /// Tokens that end a text; they are not part of it.
     pub ends: Vec<i32>,
-    /// Whether each id may be chosen, those beyond it not: a model may predict more ids than its tokenizer has. `None` for all.
+    /// Whether each id may be chosen; `None` allows all. Ids beyond the end may not be: a model may predict more ids than its tokenizer
+    /// has.
     pub allowed: Option<Vec<bool>>,
     /// Seed of the choices: a token is a function of it, the number of the sample and the position.
     pub seed: u64,
 }
 
 impl Request {
-    /// Checks that a model that predicts so many token ids can go on with it.
+    /// Checks the request for a model that predicts `vocabulary` token ids.
     ///
     /// # Errors
     /// When the prompt has no token or one that the model does not know, or the sampling is out of range.
@@ -70,22 +71,22 @@ impl Request {
     }
 }
 
-/// A text that grows.
+/// A text that is being generated.
 #[derive(Clone)]
 struct Growing {
     tokens: Vec<i32>,
-    /// Whether a token came that ends it.
+    /// Whether a token has ended it.
     is_ended: bool,
 }
 
-/// The forward of a model, which predicts one token after another. Each is computed from the last `seq` tokens as a whole: nothing of them
-/// is kept.
+/// The forward of a model, which predicts one token after another. Each prediction recomputes the last `seq` tokens: there is no KV
+/// cache.
 pub struct Generator {
     inference: Inference,
     feed: Feed,
     /// Tokens of a row.
     width: usize,
-    /// How many token ids the model predicts.
+    /// The number of token ids that the model predicts.
     vocabulary: usize,
 }
 
@@ -107,7 +108,7 @@ impl Generator {
         Ok(Self { inference, feed, width, vocabulary })
     }
 
-    /// How many token ids the forward of a bundle predicts. This needs no executor.
+    /// The number of token ids that the forward of a bundle predicts. This needs no executor.
     ///
     /// # Errors
     /// As [`load`](Self::load), as far as the bundle is concerned.
@@ -117,8 +118,8 @@ impl Generator {
         predicted(forward, &Feed::of_module(bundle, forward)?)
     }
 
-    /// Makes the samples of a request; `hear` is told each token with the number of its sample, as soon as it is there, and may end that
-    /// sample by it. The tokens of each sample, without the prompt and the token of the request that ended it.
+    /// Generates the samples of a request. `hear` is called with each token and the number of its sample as soon as it is chosen, and
+    /// may end that sample. Returns the tokens of each sample, without the prompt and the token of the request that ended it.
     ///
     /// # Errors
     /// As [`Request::check`]; when the executor fails, or a prediction is no number.
@@ -143,7 +144,8 @@ impl Generator {
         Ok(texts.into_iter().map(|mut text| text.tokens.split_off(request.prompt.len())).collect())
     }
 
-    /// Adds a token to each that did not end of as many texts as the model takes at once, the first of which has this number.
+    /// Adds a token to each text that has not ended. There are at most as many texts as the model takes at once; `first` is the number
+    /// of the first sample.
     fn add_token(
         &mut self,
         texts: &mut [Growing],
@@ -170,7 +172,7 @@ impl Generator {
         Ok(())
     }
 
-    /// For each text the logits of the token after it.
+    /// The logits of the next token of each text.
     fn logits(&mut self, texts: &[Growing]) -> std::result::Result<Vec<Vec<f64>>, Diagnostics> {
         let seq = self.width - 1;
         let windows: Vec<&[i32]> =
@@ -187,7 +189,8 @@ impl Generator {
     }
 }
 
-/// Windows as rows of one document each; after a window, which no token before it sees, and in other rows stands token 0.
+/// Rows of one document each, filled from windows. Token 0 fills the other rows and the positions after a window, which no token before
+/// sees.
 fn rows(windows: &[&[i32]], rows: usize, width: usize) -> Rows {
     let mut all =
         Rows { rows, width, tokens: vec![0; rows * width], segments: vec![1; rows * width], ..Rows::default() };
@@ -225,7 +228,7 @@ fn check_goes_on(entry: &ModuleEntry) -> Result<()> {
         .help("generate from a model that is fed `s32[batch, seq + 1]`; run the modules of this one with `halite run`"))
 }
 
-/// How many token ids a forward predicts.
+/// The number of token ids that a forward predicts.
 fn predicted(entry: &ModuleEntry, feed: &Feed) -> Result<usize> {
     let port = entry.outputs.iter().find(|port| port.name == LOGITS);
     match port.map(|port| (&port.shape[..], port.dtype.is_float())) {

@@ -1,4 +1,4 @@
-//! What was measured, step by step.
+//! The metrics of a run, update by update.
 
 use crate::amount::{Amount, HeldOutCount};
 use crate::metrics::Metrics;
@@ -15,7 +15,7 @@ pub struct StepRecord {
     /// Tokens or examples seen so far.
     #[serde(flatten)]
     pub seen: Amount,
-    /// What the training step reports, by name; `loss` is among it.
+    /// The metrics that the training step reports, by name; `loss` is among them.
     #[serde(flatten, with = "numbers")]
     pub metrics: IndexMap<String, f64>,
 }
@@ -74,12 +74,12 @@ impl StepRecord {
 pub struct EvalRecord {
     /// Number of completed updates.
     pub step: u64,
-    /// What the held-out data are called; empty for the only ones.
+    /// The name of the held-out data; it may be empty where there is only one data set.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub data: String,
     /// Mean loss.
     pub held_out_loss: f64,
-    /// What it is the mean over.
+    /// The number of elements that it is the mean over.
     #[serde(flatten)]
     pub counted: HeldOutCount,
     /// The metrics of the model; in JSON `held_out_` stands before their names.
@@ -88,7 +88,7 @@ pub struct EvalRecord {
 }
 
 impl EvalRecord {
-    /// Of what the batches of an evaluation add up to, of data that come in such amounts.
+    /// A record of the summed metrics of an evaluation's batches, for data that are counted as `amount` is.
     ///
     /// # Errors
     /// When the loss counts nothing.
@@ -98,7 +98,7 @@ impl EvalRecord {
     }
 }
 
-/// Everything that a run measured. It holds nothing that depends on time, so equal runs have equal histories.
+/// All metrics of a run. They do not depend on time, so equal runs have equal histories.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct History {
     /// Updates in order.
@@ -147,7 +147,7 @@ impl History {
         Ok(history)
     }
 
-    /// Drops what was measured after a step.
+    /// Drops the records after a step.
     pub fn truncate(&mut self, step: u64) {
         self.steps.retain(|record| record.step <= step);
         self.evals.retain(|record| record.step <= step);

@@ -13,9 +13,9 @@ use std::sync::Arc;
 pub struct Inference {
     state: State,
     call: Call,
-    /// That of the bundle, with those buffers alone that the module reads.
+    /// The manifest of the bundle, with only those buffers that the module reads.
     manifest: Manifest,
-    /// Dropped after what is on its devices.
+    /// Dropped after the buffers on its devices.
     executor: Arc<dyn Executor>,
 }
 
@@ -40,12 +40,12 @@ impl Inference {
         Ok(Self { state, call, manifest, executor })
     }
 
-    /// What the manifest says of the module.
+    /// The entry of the module in the manifest.
     pub fn entry(&self) -> &ModuleEntry {
         self.call.module.entry()
     }
 
-    /// Runs the module on a batch, whole tensors by name; its outputs by name, whole too.
+    /// Runs the module on a batch of whole tensors by name. Returns its outputs by name, whole too.
     ///
     /// # Errors
     /// Every tensor that is missing, not an input, of the wrong type or with ids out of range; then what the executor says.

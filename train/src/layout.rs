@@ -1,4 +1,4 @@
-//! How a run is laid out over ranks, and what another layout of it has otherwise: nothing that decides what an update computes.
+//! The layout of a run over ranks, and the differences between two layouts. A layout does not decide what an update computes.
 
 use super::keys::flatten;
 use halite_recipe::{Parallel, Recipe};
@@ -21,7 +21,8 @@ fn flat(parallel: &Parallel) -> Result<BTreeMap<String, String>> {
     Ok(layout)
 }
 
-/// What a layout has otherwise than an older one, in one line; `None` where they are one. A key that was not there yet was as it is by default.
+/// The differences of a layout from an older one, in one line; `None` where they are equal. A key that either lacks has its default
+/// value.
 pub(super) fn changes(old: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> Option<String> {
     let default = flat(&Parallel::default()).unwrap_or_default();
     let value = |layout: &BTreeMap<String, String>, key: &String| {

@@ -7,9 +7,8 @@ use halite_support::Result;
 use halite_support::files::cannot;
 use std::path::Path;
 
-/// How much of what was measured, and of what it took, this process has written. It writes both files whole once, without what was
-/// measured after the state that it goes on from, and then adds what is new: what a run writes grows with its updates, however often it
-/// writes.
+/// The number of metrics and times that this process has written. It first writes both files whole, without the lines after the state
+/// that it resumes from, and then appends new lines: the bytes that a run writes grow with its updates, however often it writes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Written(Option<Counts>);
 
@@ -21,7 +20,7 @@ struct Counts {
 }
 
 impl Written {
-    /// Writes what is not there yet. When that fails, lines may be cut off, so that the next call writes the files whole.
+    /// Writes the lines that are not there yet. When that fails, lines may be cut off, so that the next call writes the files whole.
     ///
     /// # Errors
     /// When a file cannot be written.

@@ -1,4 +1,4 @@
-//! What a module reports of one run.
+//! The metrics that a module reports in one run.
 
 use super::placed::Placed;
 use halite_bundle::tensors::Tensors;
@@ -6,7 +6,7 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;
 
-/// What follows the name of a sum in the name of what that is divided by.
+/// The suffix that makes the name of a sum the name of its count, which the sum is divided by.
 const COUNT: &str = ".count";
 
 /// Scalars by name, in the order of the module's outputs.
@@ -38,17 +38,17 @@ impl Metrics {
         self.get("loss").unwrap_or(f64::NAN)
     }
 
-    /// The metric `loss_scale`: what an update scaled its loss by, where that changes from update to update.
+    /// The metric `loss_scale`: the factor of an update's loss, where that changes from update to update.
     pub fn loss_scale(&self) -> Option<f64> {
         self.get("loss_scale")
     }
 
-    /// Whether the loss and the norm of the gradient are numbers: an update whose are not is no update.
+    /// Whether the loss and the norm of the gradient are finite. Where they are not, the update is skipped or the run ends.
     pub fn are_finite(&self) -> bool {
         self.not_finite().next().is_none()
     }
 
-    /// Which of the loss and the norm of the gradient are none.
+    /// Those of the loss and the norm of the gradient that are not finite.
     pub(super) fn not_finite(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let known = ["loss", "grad_norm"].into_iter().filter_map(|name| Some((name, self.get(name)?)));
         known.filter(|(_, value)| !value.is_finite())
@@ -59,8 +59,8 @@ impl Metrics {
         self.loss() / self.get("count").unwrap_or(f64::NAN)
     }
 
-    /// The metrics of the model in an evaluation, beside its loss: each its sum, divided by what that is over where the evaluation
-    /// tells it; 0 where there is nothing that it could be over.
+    /// The metrics of the model in an evaluation, beside its loss: each is its sum, divided by its count where the evaluation reports
+    /// one; 0 where that count is 0.
     pub fn of_model(&self) -> IndexMap<String, f64> {
         let known = |name: &str| ["loss", "count"].contains(&name) || self.sum_of(name).is_some();
         let of_model = self.0.iter().filter(|(name, _)| !known(name));
@@ -72,12 +72,12 @@ impl Metrics {
         of_model.map(|(name, &sum)| (name.clone(), value(name, sum))).collect()
     }
 
-    /// The sum that a number of an evaluation is divided into.
+    /// The sum that a metric of this name is the count of, if it is one.
     fn sum_of(&self, name: &str) -> Option<f64> {
         self.get(name.strip_suffix(COUNT)?)
     }
 
-    /// How many elements the loss of an evaluation is the mean over.
+    /// The number of elements that the loss of an evaluation is the mean over.
     ///
     /// # Errors
     /// When there is none.
@@ -91,19 +91,19 @@ impl Metrics {
         }
     }
 
-    /// Adds those of another batch of an evaluation, which are sums.
+    /// Adds the metrics of another batch of an evaluation, which are sums.
     pub fn add(&mut self, batch: &Self) {
         for (name, value) in batch.iter() {
             *self.0.entry(name.to_owned()).or_insert(0.0) += value;
         }
     }
 
-    /// Name and value of each.
+    /// The name and the value of each metric.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().map(|(name, &value)| (name.as_str(), value))
     }
 
-    /// All of them by name.
+    /// All metrics by name.
     pub fn into_map(self) -> IndexMap<String, f64> {
         self.0
     }

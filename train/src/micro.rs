@@ -1,21 +1,21 @@
-//! Micro-batches: how the batch of an update is cut for the calls that make it.
+//! Micro-batches: the pieces of an update's batch that its calls take.
 
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Buffer, Manifest, contradiction};
 use halite_support::{Diagnostic, Result};
 use halite_tensor::HostTensor;
 
-/// How many micro-batches are taken at a time.
+/// Numbers of micro-batches.
 #[derive(Clone, Copy)]
 pub(super) struct MicroBatches {
-    /// By an update.
+    /// Micro-batches of an update.
     pub(super) of_update: usize,
-    /// By a call that reads the batch.
+    /// Micro-batches of a call that reads the batch.
     pub(super) of_call: usize,
 }
 
 impl MicroBatches {
-    /// Those of the schedule of a bundle.
+    /// The numbers of micro-batches in the schedule of a bundle.
     ///
     /// # Errors
     /// When its calls disagree.
@@ -30,7 +30,7 @@ impl MicroBatches {
     }
 }
 
-/// A buffer that holds so many of what a buffer of the batch holds, one after another along the first dimension.
+/// A buffer for `count` pieces of a buffer of the batch, one after another along the first dimension.
 pub(super) fn times(buffer: &Buffer, count: usize) -> Buffer {
     let mut buffer = buffer.clone();
     if let Some(first) = buffer.shape.first_mut() {

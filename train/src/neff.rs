@@ -1,4 +1,4 @@
-//! From a module of a bundle to what libnrt runs.
+//! The NEFF of a module of a bundle, for libnrt.
 
 use halite_bundle::{Bundle, ModuleEntry};
 use halite_hlo::graph::Graph;

@@ -1,10 +1,10 @@
-//! Who hears how a run goes.
+//! Observers of a run.
 
 use super::{EvalRecord, StepRecord, TimeRecord};
 use halite_support::{Diagnostic, Result};
 use std::path::Path;
 
-/// Hears how a run goes. Every method has a default that does nothing. Several that are in a list hear it one after another.
+/// An observer of a run. Every method has a default that does nothing. The observers in a list are called one after another.
 pub trait Observer {
     /// The run goes on from a state after so many updates.
     fn resumed(&mut self, _state: &Path, _step: u64) {}
@@ -21,7 +21,7 @@ pub trait Observer {
     /// The held-out text was evaluated.
     fn evaluated(&mut self, _record: &EvalRecord) {}
 
-    /// An update ended that was heard of before, and took so long.
+    /// An update ended, which [`stepped`](Self::stepped) has reported; these are its times.
     fn timed(&mut self, _record: &TimeRecord) {}
 
     /// A checkpoint was saved, of the state after so many updates.
@@ -30,7 +30,7 @@ pub trait Observer {
     /// Something deserves a look, such as a state that comes from another run.
     fn warned(&mut self, _warning: &Diagnostic) {}
 
-    /// What was measured is being written: after an evaluation, with a state, and at the end. Whoever keeps files writes them now.
+    /// Records are being written: after an evaluation, with a state, and at the end. An observer that keeps files writes them now.
     ///
     /// # Errors
     /// When a file cannot be written, which ends the run.
@@ -115,7 +115,7 @@ impl Observer for Vec<Box<dyn Observer + '_>> {
     }
 }
 
-/// Hears nothing.
+/// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,4 +1,4 @@
-//! How to train.
+//! Options of training.
 
 use super::History;
 use super::peers::Peers;
@@ -13,17 +13,17 @@ pub type Draw = fn(&str, &History) -> Result<String>;
 /// Makes the page of a run under a title, as HTML.
 pub type Page = fn(&str, &Recipe, &Seen<'_>) -> Result<String>;
 
-/// How to train.
+/// Options of training.
 #[derive(Clone, Debug, Default)]
 pub struct TrainOptions {
-    /// What the plot is called.
+    /// The title of the plot and of the page.
     pub title: String,
     /// Draws the plot; without it there is none.
     pub draw: Option<Draw>,
     /// Makes the page, where the recipe's `metrics` ask for one; without it there is none.
     pub page: Option<Page>,
-    /// How many texts the model goes on with at the end, for the page of a run on text: `None` makes two of a recipe for the CPU and none of
-    /// others, whose compilers take minutes.
+    /// The number of texts that the model generates at the end, for the page of a run on text: `None` makes two for a recipe for the
+    /// CPU and none for others, whose compilers take minutes.
     pub samples: Option<u32>,
     /// Seconds in which the bundle was compiled, where that is known.
     pub compile_seconds: Option<f64>,
@@ -31,20 +31,21 @@ pub struct TrainOptions {
     pub steps: u64,
     /// Seed of the initial state and of the order of data.
     pub seed: u64,
-    /// What the run starts from.
+    /// The state or weights that the run starts from.
     pub start: Start,
     /// Updates between evaluations; 0 evaluates at the start and the end only.
     pub eval_every: u64,
     /// The most batches of one evaluation.
     pub eval_batches: usize,
-    /// When checkpoints are saved, and which stay.
+    /// Options of checkpoints: when they are saved, and which stay.
     pub checkpoint: CheckpointOptions,
-    /// When a run goes back to a checkpoint by itself. Of several processes, none can go back alone: this is the default then.
+    /// Options of recovery: when a run goes back to a checkpoint by itself. None of several processes can go back alone, so this is the
+    /// default then.
     pub recovery: RecoveryOptions,
     /// Goes on from a state of another recipe, program, seed or data, and only tells what differs. A state of another layout needs
     /// no such leave.
     pub allow_changes: bool,
-    /// The text of the model, where it is a file's: it is kept beside the recipe, which then names it.
+    /// The text of the model, where it comes from a file: it is kept beside the recipe, which then names it.
     pub model: Option<String>,
     /// The files that this text uses, each with its path from the folder of the model: they are kept below that of the run.
     pub libraries: Vec<(PathBuf, String)>,
@@ -55,7 +56,7 @@ pub struct TrainOptions {
     pub peers: Option<Peers>,
 }
 
-/// What a run starts from.
+/// The state or weights that a run starts from.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Start {

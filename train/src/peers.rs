@@ -1,9 +1,9 @@
 //! The processes of a run, one for each rank.
 //!
-//! They meet at a port of the first one, which leads, and speak in lines of JSON. All that they do together is made of one exchange: each
-//! says something, and all hear what all say. So they agree on what runs and when it ends, and know when each part of a state is
-//! written. What ends a connection before its time ends the run of all others, with the number of the rank: what their devices wait for
-//! does not come any more.
+//! They meet at a port of the first one, the leader, and send lines of JSON. Everything they do together is built on one all-gather:
+//! each process sends a text, and all receive the texts of all. So they agree on what runs and when it ends, and know when each part of
+//! a state is written. A connection that ends early ends the run of all others, with the number of the rank: their devices would wait
+//! for it forever.
 
 mod door;
 mod join;
@@ -21,13 +21,13 @@ use std::time::{Duration, Instant};
 pub use line::Line;
 pub use options::PeerOptions;
 
-/// How often is looked whether something has ended the run.
+/// The interval between two checks for an early end of the run.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What is exchanged last: after it, connections may end.
+/// The point of the last exchange: after it, connections may end.
 const END: &str = "the end";
 
-/// The other processes of a run. Clones are one.
+/// The other processes of a run. Clones share one state.
 #[derive(Clone, Debug)]
 pub struct Peers(Arc<Inner>);
 
@@ -38,13 +38,13 @@ struct Inner {
     patience: Duration,
     end: Ending,
     link: Mutex<Link>,
-    /// To the others: of the leader to each by rank, else to it alone.
+    /// The streams to the others: of the leader to each by rank, of any other process to the leader alone.
     streams: Streams,
-    /// Who came and was none of the run.
+    /// Descriptions of connections that were refused, as they were not of the run.
     passed_over: Vec<String>,
 }
 
-/// Why the run of all ends before its time. Clones are one.
+/// The reason for which the run of all ends early. Clones share it.
 #[derive(Clone, Debug, Default)]
 struct Ending {
     give_up: GiveUp,
@@ -52,13 +52,13 @@ struct Ending {
 }
 
 impl Ending {
-    /// The first reason stands.
+    /// Sets the reason, unless there is one, and whether it is transient.
     fn because(&self, reason: &str, passes: bool) {
         self.passes.get_or_init(|| passes);
         self.give_up.because(reason);
     }
 
-    /// What is told to others.
+    /// The line that tells the reason to others.
     fn line(&self) -> Option<Line> {
         let reason = self.give_up.reason()?.to_owned();
         Some(Line::Failed { reason, passes: self.passes() })
@@ -69,13 +69,13 @@ impl Ending {
     }
 }
 
-/// Where lines are sent, from more threads than one.
+/// The streams that lines are sent to, from several threads.
 type Streams = Arc<Vec<Mutex<TcpStream>>>;
 
-/// What came in.
+/// The incoming lines.
 #[derive(Debug)]
 struct Link {
-    /// What ranks said, with their number; of others than the leader, what it says that all did.
+    /// Lines with the rank that sent them. In any process but the leader these are lines of the leader, with what all ranks said.
     heard: Receiver<(usize, Line)>,
 }
 
@@ -85,7 +85,7 @@ impl Peers {
         self.0.rank
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     pub fn world(&self) -> usize {
         self.0.world
     }
@@ -95,22 +95,22 @@ impl Peers {
         self.0.rank == 0
     }
 
-    /// Who came to the leader before all were there and was none of the run, the first few.
+    /// Descriptions of the first few connections that the leader refused, as they were not of the run.
     pub fn passed_over(&self) -> &[String] {
         &self.0.passed_over
     }
 
-    /// What tells an executor that another process failed.
+    /// The signal that tells an executor that another process failed.
     pub fn give_up(&self) -> GiveUp {
         self.0.end.give_up.clone()
     }
 
-    /// Whether what ended the run of all is worth another try: a device that failed, or a process that is gone.
+    /// Whether the failure that ended the run of all is transient: a device that failed, or a process that is gone.
     pub fn may_pass(&self) -> bool {
         self.0.end.passes()
     }
 
-    /// Says something at a point that all come to, and hears what each rank says there, in order.
+    /// Sends a text at a point that all processes reach, and returns the texts of all, in the order of ranks.
     ///
     /// # Errors
     /// [`OTHER_RANK`](codes::OTHER_RANK) when another process failed, is gone, is at another point, or does not come.
@@ -135,7 +135,7 @@ impl Peers {
         self.stop(&reason, may_pass(errors));
     }
 
-    /// Hears of all others, and tells them.
+    /// The exchange of the leader: receives the texts of all others, and sends them to all.
     fn gather(&self, link: &Link, point: &str, said: &str) -> Result<Vec<String>> {
         let mut all: Vec<Option<String>> = vec![None; self.0.world];
         all[0] = Some(said.to_owned());
@@ -158,7 +158,7 @@ impl Peers {
         Ok(all)
     }
 
-    /// Tells the leader, and hears of it what all say.
+    /// The exchange of any other process: sends its text to the leader, and receives the texts of all.
     fn follow(&self, link: &Link, point: &str, said: &str) -> Result<Vec<String>> {
         broadcast(&self.0.streams, &Line::Say { point: point.to_owned(), said: said.to_owned() });
         match self.next(link, Instant::now() + self.0.patience)? {
@@ -168,7 +168,7 @@ impl Peers {
         }
     }
 
-    /// The next line; none where none comes until then.
+    /// The next line; `None` where none comes before the deadline.
     fn next(&self, link: &Link, deadline: Instant) -> Result<Option<(usize, Line)>> {
         loop {
             match link.heard.recv_timeout(TICK) {
@@ -201,7 +201,7 @@ impl Peers {
 }
 
 impl Drop for Inner {
-    /// Those that listen here end, and the others see that this process is gone.
+    /// Closes the connections: the listeners of this process end, and the others see that it is gone.
     fn drop(&mut self) {
         for stream in self.streams.iter() {
             // One that is closed already is.
@@ -210,7 +210,7 @@ impl Drop for Inner {
     }
 }
 
-/// Sends a line to all. Whom it does not reach, the thread that reads of him finds gone.
+/// Sends a line to all. A process that it does not reach is found gone by the thread that reads from it.
 fn broadcast(streams: &Streams, line: &Line) {
     for stream in streams.iter() {
         let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The ranks of a mesh, and which of them run here, one on each device of the executor, in order.
+/// The ranks of a mesh, and those of them that run here, one on each device of the executor, in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Ranks {
     mesh: Arc<Mesh>,
@@ -16,7 +16,7 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// Those of a mesh that an executor runs: one, where each is a process of its own, or else all.
+    /// The ranks of a mesh that an executor runs: one, where each is a process of its own, or else all.
     pub(super) fn of(executor: &dyn Executor, mesh: &Mesh) -> Self {
         let here = executor.rank().map_or(0..mesh.num_ranks(), |(rank, _)| rank..rank + 1);
         Self { mesh: Arc::new(mesh.clone()), here }
@@ -28,32 +28,32 @@ impl Ranks {
     }
 }
 
-/// How a tensor lies on the ranks of a mesh.
+/// The placement of a tensor on the ranks of a mesh.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Placement {
     ranks: Ranks,
-    /// `None` where each rank has the whole.
+    /// `None` where the tensor is replicated.
     sharding: Option<Sharding>,
-    /// Sizes of the whole.
+    /// Sizes of the whole tensor.
     shape: Shape,
 }
 
-/// A tensor on the devices of an executor: of each rank that runs here the buffer with its part.
+/// A tensor on the devices of an executor: for each rank that runs here, the buffer with its shard.
 #[derive(Debug)]
 pub(super) struct Placed {
     placement: Arc<Placement>,
-    /// Of each rank that runs here, at least one.
+    /// The shards of the ranks that run here, at least one.
     parts: Vec<Buffer>,
 }
 
 impl Placement {
-    /// Of a tensor of these sizes, which the sharding fits.
+    /// The placement of a tensor of these sizes, which the sharding fits.
     pub(super) fn new(ranks: &Ranks, shape: &[usize], sharding: Option<&Sharding>) -> Arc<Self> {
         let sharding = sharding.filter(|sharding| !sharding.is_replicated()).cloned();
         Arc::new(Self { ranks: ranks.clone(), sharding, shape: shape.into() })
     }
 
-    /// Copies a tensor to the devices, each of which gets its part.
+    /// Copies a tensor to the devices, each of which gets its shard.
     ///
     /// # Errors
     /// When the tensor is of other sizes, or the executor cannot hold it.
@@ -68,7 +68,7 @@ impl Placement {
         self.hold(self.ranks.here.clone().enumerate().map(part).collect::<Result<_>>()?)
     }
 
-    /// The tensor whose parts these are, that of each rank in order.
+    /// The tensor with these shards, one for each rank that runs here, in order.
     ///
     /// # Errors
     /// When they are not as many as there are ranks here.
@@ -83,22 +83,22 @@ impl Placement {
 }
 
 impl Placed {
-    /// What each rank has.
+    /// The shard of each rank that runs here.
     pub(super) fn parts(&self) -> &[Buffer] {
         &self.parts
     }
 
-    /// What the first rank here has.
+    /// The shard of the first rank that runs here.
     pub(super) fn first(&self) -> &dyn DeviceBuffer {
         self.parts[0].as_ref()
     }
 
-    /// Whether it is of this element type and lies so.
+    /// Whether the tensor has this element type and this placement.
     pub(super) fn is(&self, dtype: DType, placement: &Placement) -> bool {
         self.first().spec().dtype == dtype && *self.placement == *placement
     }
 
-    /// Copies the whole to the host. Where several ranks have the same, the first one is believed.
+    /// Copies the whole tensor to the host. Where several ranks hold the same shard, that of the first is taken.
     ///
     /// # Errors
     /// When parts of it are in other processes, or a copy fails.
@@ -113,7 +113,7 @@ impl Placed {
         sharding.assemble(mesh, shape, &parts)
     }
 
-    /// The ranks that have other bytes than the first of those that should have the same.
+    /// The ranks whose bytes differ from those of the first rank that should hold the same.
     ///
     /// # Errors
     /// When a copy to the host fails.
@@ -167,7 +167,7 @@ pub(super) enum Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
-    /// What each rank gets.
+    /// The input of each rank.
     pub(super) fn into_inputs(self) -> Vec<Input<'a>> {
         match self {
             Self::Keep(placed) => placed.parts.iter().map(|part| Input::Keep(part.as_ref())).collect(),

@@ -1,4 +1,4 @@
-//! What runs of one bundle share.
+//! Compiled modules that the runs of one bundle share.
 
 use super::feed::Feed;
 use super::{DeviceBatch, RecipeData, TrainStep};
@@ -10,32 +10,32 @@ use halite_support::{Diagnostics, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The training step of a bundle, compiled, and what it is evaluated on.
+/// The compiled training step of a bundle, and the data that it is evaluated on.
 pub struct Programs {
-    /// The batch of the model.
+    /// The batch inputs of the model.
     pub feed: Feed,
-    /// Without state: each run has its own.
+    /// A step without state: each run has its own state.
     step: TrainStep,
-    /// What is held out; nothing when the bundle has no evaluation.
+    /// The held-out data; empty when the bundle has no evaluation.
     pub held_out: Vec<Evaluation>,
-    /// What was done with held-out examples that make no whole batch.
+    /// Warnings on held-out examples that make no whole batch.
     pub warnings: Diagnostics,
 }
 
 /// Data that are held out, on the devices.
 pub struct Evaluation {
-    /// What they are called in metrics; empty for the only ones.
+    /// The name of the data in metrics; it may be empty where there is only one data set.
     pub name: String,
-    /// Their batches.
+    /// The batches of the data.
     pub batches: Vec<DeviceBatch>,
 }
 
 impl Programs {
-    /// Compiles the modules; an evaluation runs on all that is held out, and at most on `eval_batches` batches of each data set.
+    /// Compiles the modules. An evaluation runs on all held-out data, and at most on `eval_batches` batches of each data set.
     ///
     /// # Errors
-    /// When the bundle lacks a training step on sequences, what is held out cannot be read or has tokens that the model does not know, a
-    /// module does not compile or the executor fails.
+    /// When the bundle lacks a training step on sequences, the held-out data cannot be read or have tokens that the model does not
+    /// know, a module does not compile or the executor fails.
     pub fn load(
         executor: Arc<dyn Executor>,
         bundle: &Bundle,
@@ -76,7 +76,8 @@ fn evaluation(
     Ok(Evaluation { name, batches })
 }
 
-/// Checks that the model of a bundle knows the ids of the tokenizer that its recipe names, as far as that can be read here. It opens no data.
+/// Checks that the model of a bundle knows the ids of the tokenizer that its recipe names, as far as that can be read here. It opens no
+/// data.
 ///
 /// # Errors
 /// When the model knows fewer ids, or cannot be trained on such data at all.

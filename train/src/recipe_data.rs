@@ -74,17 +74,17 @@ impl RecipeData {
         halite_data::open(config, &self.base, takes.width()?, seed)
     }
 
-    /// What is trained on.
+    /// The configuration of the training data.
     pub fn train_config(&self) -> &DataConfig {
         &self.train
     }
 
-    /// What is held out, each data set as the only source of its own.
+    /// The configurations of the held-out data, each data set as the only source of its own.
     pub fn held_out_configs(&self) -> &[DataConfig] {
         &self.held_out
     }
 
-    /// What is held out, each data set from its first sequence, in the order of its files.
+    /// Opens the held-out data, each data set at its first sequence, in the order of its files.
     ///
     /// # Errors
     /// When one cannot be opened.
@@ -107,8 +107,8 @@ fn of_held_out(error: Diagnostic, number: usize) -> Diagnostic {
     }
 }
 
-/// The data sets that the model of a bundle is measured on: these files of text or JSON lines, or else what the data of its recipe hold
-/// out; as tokens of the tokenizer of this name, or else that of the recipe's data, or else bytes.
+/// The data sets that the model of a bundle is evaluated on: these files of text or JSON lines, or else the held-out data of its
+/// recipe. Their tokens are those of the tokenizer of this name, or else of the recipe's data, or else bytes.
 ///
 /// # Errors
 /// When there is none; when one cannot be opened, or has tokens that the model does not know.

@@ -1,4 +1,4 @@
-//! What made a state: kept in its file, so that a run that is resumed can be held to it.
+//! The record of a run that made a state. It is kept in the state's file, and a resumed run is checked against it.
 
 use super::keys::flatten;
 use super::layout::{changes, layout};
@@ -15,18 +15,18 @@ use std::path::Path;
 /// The key under which the text of a record stands in a file of tensors.
 pub(super) const KEY: &str = "halite.run";
 
-/// The format of states that this build reads and writes. Those of version 1 do not say it, and store what their bundle stores
-/// together; those of version 2 do not say where in the data they are.
+/// The format of states that this build reads and writes. States of version 1 do not state it, and store together the tensors that
+/// their bundle stores together; those of version 2 do not state their position in the data.
 const VERSION: u32 = 3;
 
 /// The parts of a recipe that decide what an update computes, beside the sequences that it takes; the model comes from the
 /// manifest, with all its values.
 const DECIDING: [&str; 6] = ["seq", "accumulate", "precision", "optimizer", "schedule", "target"];
 
-/// The key of the seed among what made a state.
+/// The key of the seed in [`Record::made_by`].
 const SEED: &str = "seed";
 
-/// What made a state, and how far it is in the data.
+/// The record of the run that made a state, and its position in the data.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
@@ -38,18 +38,18 @@ pub struct Record {
     pub model: String,
     /// SHA-256 of the HLO of the training step, without names and places in texts. Each layout has its own.
     pub program: String,
-    /// How the run is laid out over ranks: the keys of `parallel` with their values. A run may go on with another layout.
+    /// The layout of the run over ranks: the keys of `parallel` with their values. A run may go on with another layout.
     pub layout: BTreeMap<String, String>,
-    /// Where in the data it is.
+    /// The position in the data.
     pub position: Position,
-    /// How often the run went back, and which batches it skipped.
+    /// The rollbacks of the run, with the batches that it skipped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rollbacks: Vec<Rollback>,
     /// Keys of the model, the recipe and the data with their values, such as `optimizer.adamw.lr` with `0.001`.
     pub made_by: BTreeMap<String, String>,
 }
 
-/// What an update computes: the SHA-256 of its module or, where it is made by several, of theirs in the order of the schedule.
+/// The SHA-256 of an update's module or, where several modules make an update, that of their SHA-256s in the order of the schedule.
 fn program(bundle: &Bundle) -> Result<String> {
     let modules =
         scheduled(bundle)?.into_iter().map(|(entry, _)| Ok(sha256(&halite_hlo::canonical(bundle.hlo(entry)?))));
@@ -112,12 +112,12 @@ impl Record {
         self.made_by.get(SEED)?.parse().ok()
     }
 
-    /// The same after so many updates, at a position in the data, of a run that went back so.
+    /// The same record after `step` updates, at a position in the data, with these rollbacks.
     pub(super) fn at(&self, step: u64, position: Position, rollbacks: &[Rollback]) -> Self {
         Self { step, position, rollbacks: rollbacks.to_vec(), ..self.clone() }
     }
 
-    /// As it stands in a file.
+    /// The record as text, as it is kept in a file.
     pub(super) fn to_text(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|error| Diagnostic::bug(error.to_string()))
     }
@@ -132,7 +132,7 @@ impl Record {
         of_data(self) == of_data(other)
     }
 
-    /// What another run does otherwise, one sentence for each key, and the line of its model that changed, where that is known.
+    /// The differences of another run, one sentence for each key, and the line of its model that changed, where that is known.
     pub(super) fn differences(&self, new: &Self, changed: Option<&ChangedLine>) -> Vec<String> {
         let keys: std::collections::BTreeSet<&String> = self.made_by.keys().chain(new.made_by.keys()).collect();
         let differ = keys.into_iter().filter_map(|key| match (self.made_by.get(key), new.made_by.get(key)) {
@@ -159,7 +159,7 @@ impl Record {
     }
 }
 
-/// That something with a sum is another.
+/// The sentence on a thing whose SHA-256 has changed.
 fn replaced(what: &str, old: &str, new: &str, why: &str) -> String {
     let short = |sum: &str| sum.chars().take(12).collect::<String>();
     format!("the {what} was {}, now it is {}: {why}", short(old), short(new))
@@ -180,26 +180,26 @@ fn of_another_version(path: &Path, version: u64) -> Diagnostic {
 
 /// A run that goes on from a state.
 pub(super) struct Resumption<'a> {
-    /// Where the state is.
+    /// The path of the state.
     pub(super) state: &'a Path,
-    /// What made it, where that is known.
+    /// The record of the run that made it, where that is known.
     pub(super) old: Option<&'a Record>,
-    /// The run that goes on.
+    /// The record of the run that goes on.
     pub(super) new: &'a Record,
-    /// The first line of the model that is another, where both texts are at hand.
+    /// The first line of the model that differs, where both texts are at hand.
     pub(super) changed: Option<ChangedLine>,
     /// Whether the state was found in the folder of the run, rather than named.
     pub(super) is_found: bool,
-    /// Whether it may be of another run.
+    /// Whether the state may be of another run.
     pub(super) allow: bool,
 }
 
 impl Resumption<'_> {
-    /// Holds the run to the record of the state: what differs is refused, or only told where that is allowed. That only the layout differs
-    /// is told.
+    /// Checks the run against the record of the state. Differences are refused, or only reported where they are allowed. A difference
+    /// in the layout alone is reported.
     ///
     /// # Errors
-    /// When something differs that may not.
+    /// When there is a difference that is not allowed.
     pub(super) fn check(&self) -> Result<Option<Diagnostic>> {
         let Some(old) = self.old else { return Ok(None) };
         let (differences, moved) =
@@ -226,7 +226,7 @@ impl Resumption<'_> {
     }
 }
 
-/// A warning where nobody knows what made a state; none where no update led to it, so that there is nothing to go on with.
+/// A warning on a state without a record. There is none at update 0, where nothing is continued.
 pub(super) fn unknown(state: &Path, step: u64) -> Option<Diagnostic> {
     let message = format!("the state `{}` does not say what made it", state.display());
     let note = format!("its recipe, seed and data are not compared; the data begin anew after update {step}");

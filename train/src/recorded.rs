@@ -1,4 +1,4 @@
-//! What the folder of a run tells of it.
+//! The records in the folder of a run.
 
 use super::watch::{Alarms, Seen, Times};
 use super::{Alarm, Event, History, RunFiles, Sample, Silent, Startup, telemetry};
@@ -6,25 +6,25 @@ use halite_recipe::{MetricsOptions, Recipe};
 use halite_support::Result;
 use halite_support::files::read_text;
 
-/// What a run measured, took and met, up to an update.
+/// The records of a run up to an update: metrics, times, alarms, events, startups and samples.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
-    /// What was measured.
+    /// The metrics.
     pub history: History,
-    /// How long it took.
+    /// The times of updates.
     pub times: Times,
-    /// What looked wrong, in order.
+    /// The alarms that were raised, in order.
     pub alarms: Vec<Alarm>,
-    /// What happened, in order.
+    /// The events, in order.
     pub events: Vec<Event>,
-    /// What processes took before their first updates, in order.
+    /// The startups of its processes, in order.
     pub startups: Vec<Startup>,
-    /// Texts that the model went on with at the end.
+    /// Texts that the model generated at the end.
     pub samples: Vec<Sample>,
 }
 
 impl Recorded {
-    /// As a page shows it.
+    /// The records in the form that a page takes.
     pub fn seen(&self) -> Seen<'_> {
         let Self { history, times, alarms, events, startups, samples } = self;
         Seen { history, times, alarms, events, startups, samples, is_live: false }
@@ -32,7 +32,7 @@ impl Recorded {
 }
 
 impl RunFiles {
-    /// What the run measured up to an update; nothing where it has measured nothing yet.
+    /// The metrics of the run up to an update; empty where there are none yet.
     ///
     /// # Errors
     /// When a line of its metrics is no record of a run.
@@ -46,8 +46,8 @@ impl RunFiles {
         Ok(history)
     }
 
-    /// All that the folder tells of the run up to an update, alarms with the limits of its recipe. Lines of times and of events that cannot be
-    /// read are left out, as a run leaves them out that goes on.
+    /// All records of the run up to an update. Alarms are those by the limits of its recipe. Lines of times and events that cannot be
+    /// read are left out, as by a run that goes on.
     ///
     /// # Errors
     /// As [`measured`](Self::measured).

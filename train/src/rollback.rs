@@ -1,8 +1,8 @@
-//! That a run went back before an update that spoiled it.
+//! A rollback: a run goes back before an update that spoiled it.
 
 use serde::{Deserialize, Serialize};
 
-/// That a run went back.
+/// A rollback of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Rollback {
     /// The update that spoiled it, the last one that was undone.
@@ -14,7 +14,7 @@ pub struct Rollback {
 }
 
 impl Rollback {
-    /// From an update to another, in a run that went back so before.
+    /// A rollback from an update to another, in a run with these earlier ones.
     pub(super) fn new(before: &[Self], update: u64, to: u64) -> Self {
         let skipped = |last: Option<&Self>| last.map_or(0, |last| last.batches[1] - last.to);
         let (then, now) = (before.iter().rfind(|earlier| earlier.to <= to), before.last());

@@ -11,10 +11,10 @@ use super::{History, Observer, RunFiles, TrainOptions};
 use halite_recipe::RecoveryOptions;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 
-/// The updates before one whose median loss is what its own is held to.
+/// The number of updates before one whose median loss its own is compared with.
 const WINDOW: usize = 20;
 
-/// Lets a run go back, as often as its recipe says.
+/// The rollbacks of a run, as many as its recipe allows.
 pub(super) struct Rollbacks<'a> {
     options: RecoveryOptions,
     output: &'a RunFiles,
@@ -22,23 +22,23 @@ pub(super) struct Rollbacks<'a> {
 }
 
 impl<'a> Rollbacks<'a> {
-    /// Those of a run.
+    /// The rollbacks of a run.
     pub(super) fn new(options: &TrainOptions, output: &'a RunFiles, record: &'a Record) -> Self {
         Self { options: options.recovery, output, record }
     }
 
-    /// Looks at the loss of the last update.
+    /// Checks the loss of the last update.
     ///
     /// # Errors
-    /// When it jumps, and the run can go back.
+    /// When the loss jumps, and the run can go back.
     pub(super) fn heed(&self, run: &Run<'_>, saver: &mut Saver<'_>, watch: &mut Watch<'_>) -> Result<()> {
         let Some(jump) = jump(&run.history, self.options.loss_jump) else { return Ok(()) };
         saver.wait(watch);
         if self.target(run).is_some() { Err(jump) } else { Ok(()) }
     }
 
-    /// The checkpoint to go on from after these errors, which from then on is the newest one, and of which the data go on where they are
-    /// now. This is told and written down; `None` where the run does not go back.
+    /// The checkpoint to go on from after these errors. It becomes the newest one, with the current position in the data. This is
+    /// reported and written down. `None` where the run does not go back.
     ///
     /// # Errors
     /// When it cannot be written down.
@@ -66,7 +66,7 @@ impl<'a> Rollbacks<'a> {
         Ok(Some(checkpoint))
     }
 
-    /// Where a run can go back to after its last update.
+    /// The checkpoint that a run can go back to after its last update.
     fn target(&self, run: &Run<'_>) -> Option<Checkpoint> {
         let is_left = (run.rollbacks.len() as u64) < u64::from(self.options.rollbacks);
         let until = run.step.attempted().checked_sub(self.options.distance.into()).filter(|_| is_left)?;
@@ -74,8 +74,8 @@ impl<'a> Rollbacks<'a> {
     }
 }
 
-/// That the loss of the last update is more than so much above the median of those before it, of which there have to be enough; 0 is no
-/// limit.
+/// A warning where the loss of the last update exceeds the median of the [`WINDOW`] finite losses before it by more than `limit`. None
+/// where there are fewer, or where the limit is 0.
 fn jump(history: &History, limit: f64) -> Option<Diagnostic> {
     let (last, before) = history.steps.split_last().filter(|_| limit > 0.0)?;
     let losses = before.iter().rev().map(|record| record.loss()).filter(|loss| loss.is_finite());

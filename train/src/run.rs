@@ -23,15 +23,16 @@ use std::time::Instant;
 /// The most batches that wait while an update is made.
 const BATCHES_AHEAD: usize = 2;
 
-/// Trains a bundle on data, and leaves recipe, metrics, plot and final state in the folder. Metrics and plot are also
-/// written at each evaluation, and [checkpoints](super::Checkpoints) as [`checkpoint`](TrainOptions::checkpoint) says. A state carries a
-/// [`Record`] of what made it, to which a run that is resumed from it is held.
+/// Trains a bundle on data, and leaves recipe, metrics, plot and final state in the folder. Metrics and plot are also written at each
+/// evaluation, and [checkpoints](super::Checkpoints) as [`checkpoint`](TrainOptions::checkpoint) says. A state carries a [`Record`] of
+/// the run that made it, and a run that is resumed from it is checked against that.
 ///
 /// # Errors
-/// When several processes are to recover alone, the bundle lacks a training step on sequences, the data cannot be read, state or weights do not fit, the state comes from
-/// another run, the folder has another run at work or checkpoints of later updates, the last state cannot be written, the executor fails, the run diverges, or it is cancelled. A run diverges where an update
-/// or an evaluation is not finite or, with `nonfinite = "skip"`, a hundred updates in a row are not: metrics and plot are written,
-/// and the last state that was saved stays.
+/// When several processes are to recover alone, the bundle lacks a training step on sequences, the data cannot be read, state or
+/// weights do not fit, the state comes from another run, the folder has another run at work or checkpoints of later updates, the last
+/// state cannot be written, the executor fails, the run diverges, or it is cancelled. A run diverges where an update or an evaluation
+/// is not finite or, with `nonfinite = "skip"`, a hundred updates in a row are not: metrics and plot are written, and the last state
+/// that was saved stays.
 pub fn train(
     executor: Arc<dyn Executor>,
     bundle: &Bundle,
@@ -106,10 +107,10 @@ fn run_to_end(
     ended.map(|()| run.history)
 }
 
-/// How a run ended. What was done up to there is kept, also when it was stopped; of one that diverged, not the state.
+/// Saves the results of a run that ended, also where it was cancelled; where it diverged, all but the state. Returns how it ended.
 ///
 /// # Errors
-/// What ended it otherwise, and what could not be written.
+/// The other errors that ended it, with those of writing.
 fn keep(
     ended: std::result::Result<(), Diagnostics>,
     run: &Run<'_>,
@@ -132,8 +133,7 @@ fn keep(
     Err(errors.into_iter().map(|error| error.note(kept.clone())).chain(unwritten.err()).collect())
 }
 
-/// Texts that the model goes on with, for the page of a run whose state is saved. That there are none for a fault of the executor is told: the
-/// run is whole.
+/// Generates texts for the page of a run whose state is saved. A failure of the executor is only reported: the run is complete.
 fn sample(
     (run, executor): (&Run<'_>, Arc<dyn Executor>),
     bundle: &Bundle,
@@ -157,7 +157,7 @@ fn sample(
     Ok(())
 }
 
-/// What the processes of a run must have alike.
+/// The values that must be equal in all processes of a run.
 fn told(options: &TrainOptions, record: &Record, history: &History) -> serde_json::Value {
     serde_json::json!({
         "made": record,

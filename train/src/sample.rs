@@ -1,14 +1,14 @@
-//! A text that a model went on with.
+//! A text that a model generated.
 
 use serde::{Deserialize, Serialize};
 
-/// A text that the model went on with; a line of `samples.jsonl`.
+/// A text that the model generated; a line of `samples.jsonl`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sample {
     /// Completed updates.
     pub step: u64,
-    /// What it went on with: the beginning of what is held out, or else of what it was trained on.
+    /// The prompt: the beginning of the held-out data, or else of the training data.
     pub prompt: String,
-    /// What it wrote.
+    /// The text that the model generated.
     pub text: String,
 }

@@ -1,7 +1,8 @@
-//! Texts that a model goes on with when a run ends: to see what it learned.
+//! Texts that a model generates when a run ends, to show what it learned.
 //!
-//! The modules of training give no logits, so the forward of the model is compiled for it, once and only then. A token costs a forward, a third
-//! of an update or less: they are fewer than the updates that were made, so that samples take a small part of the time of a run.
+//! The modules of training give no logits, so the forward of the model is compiled for it, once and only then. A token costs a forward,
+//! a third of an update or less: there are fewer tokens than the updates that were made, so that samples take a small part of the time
+//! of a run.
 
 use super::generate::{Generator, Request, Sampling, Written};
 use super::update::Run;
@@ -16,14 +17,14 @@ use std::sync::Arc;
 
 /// Tokens of a sample at most.
 const TOKENS: usize = 64;
-/// Tokens of what it goes on with at most.
+/// Tokens of the prompt at most.
 const PROMPT: usize = 16;
-/// How many there are where nobody says it.
+/// The number of samples by default.
 const DEFAULT: u32 = 2;
-/// How tokens are chosen: likely ones, so that a text is seen to be one, and not the likeliest each time, which comes round again soon.
+/// The rule by which tokens are chosen: likely ones, so that the text is plausible, but not always the likeliest, which soon repeats.
 const SAMPLING: Sampling = Sampling { temperature: 0.8, top_p: 0.95 };
 
-/// How many samples a run ends with: of a recipe for Neuron none unless some are asked for, since its compiler takes minutes for the forward.
+/// The number of samples that a run ends with: by default none for a recipe for Neuron, whose compiler takes minutes for the forward.
 fn count(bundle: &Bundle, options: &TrainOptions) -> u32 {
     let recipe = &bundle.manifest.recipe;
     let by_default = if recipe.target == TargetName::default() { DEFAULT } else { 0 };
@@ -31,8 +32,8 @@ fn count(bundle: &Bundle, options: &TrainOptions) -> u32 {
     if is_shown { options.samples.unwrap_or(by_default) } else { 0 }
 }
 
-/// Samples of a run that ended, for its page. None of one without a page, of several processes, of fewer updates than a sample has tokens, and
-/// of a model or of data that are not of text.
+/// Samples of a run that ended, for its page. None for a run without a page, with several processes, or of fewer updates than a sample
+/// has tokens, and none where the model or the data are not of text.
 ///
 /// # Errors
 /// When the executor fails, or data cannot be read.
@@ -66,7 +67,7 @@ pub(super) fn of(
     Ok(texts.iter().map(sample).collect::<Result<_>>()?)
 }
 
-/// The first row of what is held out, or else of what is trained on.
+/// The first row of the held-out data, or else of the training data.
 fn first_row(data: &dyn Data, feed: &Feed, seed: u64) -> std::result::Result<Rows, Diagnostics> {
     let opened = data.open(&feed.takes, seed)?;
     let mut first = opened.held_out.into_iter().next().map_or(opened.train, |held_out| held_out.data);

@@ -25,7 +25,7 @@ pub(super) struct Saver<'a> {
 }
 
 impl<'a> Saver<'a> {
-    /// One of a run that begins now.
+    /// The saver of a run that begins now.
     pub(super) fn new(output: &'a RunFiles, options: &'a TrainOptions, record: &'a Record) -> Self {
         let due = Due::new(&options.checkpoint, Instant::now());
         Self {
@@ -44,8 +44,8 @@ impl<'a> Saver<'a> {
         self.output.leads() && (self.due.is_over(Instant::now()) || self.output.is_wished())
     }
 
-    /// Writes metrics and, where one is due after this update, begins a checkpoint. What cannot be written is told, and tried again when
-    /// next something is due: no run ends of it before its own end.
+    /// Writes metrics and, where one is due after this update, begins a checkpoint. A failure to write is reported, and tried again
+    /// when something is due next: it does not end the run early.
     ///
     /// # Errors
     /// When the state cannot be copied to the host; of several processes, also when theirs cannot be written.
@@ -65,7 +65,7 @@ impl<'a> Saver<'a> {
         Ok(())
     }
 
-    /// Writes all that was measured and seen.
+    /// Writes all records of the run.
     ///
     /// # Errors
     /// When something cannot be written.
@@ -110,24 +110,25 @@ impl<'a> Saver<'a> {
         Ok(())
     }
 
-    /// Looks at what became of a checkpoint that was begun.
+    /// Reports the outcome of a checkpoint whose writing has ended.
     pub(super) fn look(&mut self, watch: &mut Watch<'_>) {
         let ended = self.background.ended();
         self.tell(ended, watch);
     }
 
-    /// Waits for a checkpoint that was begun.
+    /// Waits for a checkpoint that was begun, and reports its outcome.
     pub(super) fn wait(&mut self, watch: &mut Watch<'_>) {
         let ended = self.background.wait();
         self.tell(ended, watch);
     }
 
-    /// The run went back: what comes next is not saved yet, and what was measured since is not to stand in the files.
+    /// Forgets what is saved and written, since the run went back: later updates are not saved yet, and the metrics after that update
+    /// are to leave the files.
     pub(super) fn went_back(&mut self) {
         (self.saved, self.written) = (None, Written::default());
     }
 
-    /// Saves the last state, unless it is already, and all that was measured.
+    /// Saves the last state, unless it is saved already, and all records.
     ///
     /// # Errors
     /// When something cannot be written.
@@ -145,7 +146,7 @@ impl<'a> Saver<'a> {
         Ok(())
     }
 
-    /// The state of a run on the host, and what is to be done with it.
+    /// The state of a run on the host, with all that is needed to save it.
     fn of(&self, run: &Run<'_>) -> std::result::Result<Save, Diagnostics> {
         let update = run.step.attempted();
         Ok(Save {
@@ -158,7 +159,7 @@ impl<'a> Saver<'a> {
         })
     }
 
-    /// Tells of a checkpoint; one that could not be saved is then not the last one.
+    /// Reports the outcome of a checkpoint. One that could not be saved does not count as the last one.
     fn tell(&mut self, ended: Option<(u64, Result<()>)>, watch: &mut Watch<'_>) {
         match ended {
             Some((update, Ok(()))) => watch.saved(&self.output.checkpoints().folder(update), update),

@@ -1,4 +1,4 @@
-//! What makes an update: the calls that the manifest lists.
+//! The calls that make an update, as the manifest lists them.
 
 use super::execute::LoadedModule;
 use halite_bundle::{Bundle, Manifest, ModuleEntry, ModuleRole, ScheduledCall, contradiction};
@@ -20,7 +20,7 @@ pub(super) fn scheduled(bundle: &Bundle) -> Result<Vec<(&ModuleEntry, usize)>, D
     bundle.manifest.schedule.iter().map(find).collect()
 }
 
-/// A module that is called, so many times one after another.
+/// Calls of a module, so many one after another.
 pub(super) struct Call {
     pub(super) module: LoadedModule,
     pub(super) repeat: usize,
@@ -29,7 +29,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Of a module of the bundle that `manifest` describes.
+    /// The calls of a module of the bundle that `manifest` describes.
     ///
     /// # Errors
     /// When its inputs hold different numbers of micro-batches.

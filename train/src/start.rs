@@ -1,4 +1,4 @@
-//! What a run starts from.
+//! The state that a run starts from.
 
 use super::checkpoint::{self, Checkpoint, Newest};
 use super::record::{self, KEY, Record, Resumption};
@@ -12,7 +12,7 @@ use halite_support::{ChangedLine, Diagnostic, Diagnostics, Result, codes};
 use std::path::Path;
 
 impl Start {
-    /// The seed of the run that this goes on with, if it goes on with one that says so.
+    /// The seed of the run that this resumes, if it resumes one whose state records its seed.
     ///
     /// # Errors
     /// When its state cannot be read.
@@ -27,22 +27,22 @@ impl Start {
     }
 }
 
-/// What a run starts from.
+/// The start of a run.
 pub(super) struct Started {
     /// The state.
     pub(super) tensors: Tensors,
-    /// How often the run went back before.
+    /// The earlier rollbacks of the run.
     pub(super) rollbacks: Vec<Rollback>,
 }
 
 impl Started {
-    /// Of a run that begins with these tensors.
+    /// The start of a run that begins with these tensors.
     fn anew(tensors: Tensors) -> Self {
         Self { tensors, rollbacks: Vec::new() }
     }
 }
 
-/// The state that a run starts from; the data go on where it was.
+/// The state that a run starts from. The data go on at its position.
 ///
 /// # Errors
 /// When it cannot be read, does not fit, or comes from another run.
@@ -76,7 +76,7 @@ pub(super) fn started(
     }
 }
 
-/// Tells what is no checkpoint though it should be one.
+/// Warns of checkpoints that are not whole.
 fn tell(broken: &[Diagnostic], observer: &mut dyn Observer) {
     for error in broken {
         observer.warned(
@@ -86,7 +86,7 @@ fn tell(broken: &[Diagnostic], observer: &mut dyn Observer) {
     }
 }
 
-/// Sees that a run that starts after an update leaves whatever its folder holds.
+/// Checks that a run that starts after an update does not replace later checkpoints in its folder.
 ///
 /// # Errors
 /// When there are checkpoints of later updates.
@@ -105,7 +105,7 @@ pub(super) fn check_kept(output: &RunFiles, start: u64) -> Result<()> {
     }
 }
 
-/// A state, once it is clear that it comes from this run; the data go on where they were.
+/// The state to resume from, once it is clear that it comes from this run. The data go on at its position.
 ///
 /// # Errors
 /// As [`started`].

@@ -1,10 +1,10 @@
-//! What processes of a run took before their first update, and where they ran.
+//! Startups of the processes of a run: the time before the first update, and where they ran.
 
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a process took before its first update, and where it ran; a line of `startup.jsonl`.
+/// The time that a process took before its first update, and where it ran; a line of `startup.jsonl`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Startup {
     /// Updates before it.
@@ -12,11 +12,11 @@ pub struct Startup {
     /// Seconds in which Halite compiled the recipe; `None` where it was compiled before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile_seconds: Option<f64>,
-    /// Seconds in which the executor compiled the modules, or loaded what was compiled, and took what is held out.
+    /// Seconds in which the executor compiled the modules, or loaded compiled ones, and took the held-out data.
     pub load_seconds: f64,
     /// The version of Halite.
     pub halite: String,
-    /// What the executor calls its devices, such as `cpu`.
+    /// The platform that the executor states, such as `cpu`.
     pub platform: String,
     /// The system of the host, such as `linux`.
     pub os: String,
@@ -27,7 +27,7 @@ pub struct Startup {
 }
 
 impl Startup {
-    /// Of this process, which begins after an update.
+    /// The startup of this process, which begins after an update.
     pub(super) fn here(update: u64, executor: &dyn Executor, compile_seconds: Option<f64>, load_seconds: f64) -> Self {
         Self {
             update,

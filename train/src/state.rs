@@ -15,14 +15,14 @@ use indexmap::IndexMap;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";
 
-/// What modules read besides the batch.
+/// The buffers that modules read besides the batch.
 #[derive(Debug)]
 pub(super) struct State {
     /// Every buffer of the bundle's state, by name, in the order of the manifest.
     held: IndexMap<String, Option<Placed>>,
     /// The inputs whose content the model declares.
     declared: IndexMap<String, Placed>,
-    /// Whether calls of an update were made and not all of them.
+    /// Whether some calls of an update were made, and not all of them.
     is_under_way: bool,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct State {
 #[derive(Debug)]
 pub struct DeviceBatch(Vec<Piece>);
 
-/// What one call reads of a batch.
+/// The part of a batch that one call reads.
 pub(super) type Piece = IndexMap<String, Placed>;
 
 impl DeviceBatch {
-    /// Copies pieces to the devices, which hold tensors of the batch of a bundle.
+    /// Copies the pieces of a bundle's batch to the devices.
     pub(super) fn upload(executor: &dyn Executor, manifest: &Manifest, pieces: &[Tensors]) -> Result<Self> {
         let ranks = Ranks::of(executor, &manifest.mesh);
         let batch = manifest.buffers.iter().filter(|buffer| buffer.is_batch());
@@ -45,7 +45,7 @@ impl DeviceBatch {
         Ok(Self(pieces.iter().map(piece).collect::<Result<_>>()?))
     }
 
-    /// The calls that are made, each with what it reads of the batch.
+    /// The calls that are made, each with the part of the batch that it reads.
     ///
     /// # Errors
     /// When there are more pieces than calls take, or fewer.
@@ -93,7 +93,7 @@ impl DeviceBatch {
     }
 }
 
-/// How many updates led to a state: those made, and those made or skipped.
+/// The number of updates that led to a state: those made, and those made or skipped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Updates {
     pub(super) made: u64,
@@ -101,7 +101,7 @@ pub(super) struct Updates {
 }
 
 impl Updates {
-    /// Those that a state counts.
+    /// The numbers of updates in the counters of a state.
     pub(super) fn of(manifest: &Manifest, state: &Tensors) -> Self {
         let count = |kind: &str| {
             let is_it = |buffer: &&Buffer| matches!(&buffer.role, BufferRole::State(spec) if *spec.kind == *kind);
@@ -114,7 +114,7 @@ impl Updates {
 }
 
 impl Updates {
-    /// The error of a call of a module, with the update in whose course it was made.
+    /// The error of a call of a module, with the number of the update that it was part of.
     pub(super) fn blame(self, error: Diagnostic, module: &str) -> Diagnostic {
         let begun = self.attempted + 1;
         error
@@ -124,8 +124,8 @@ impl Updates {
 }
 
 impl State {
-    /// Copies the tensors of a saved state to the devices, which [`check_state`](halite_bundle::check_state) has looked at, and
-    /// beside them what is transient. Of what is stored as one, no more than one is made at a time.
+    /// Copies the tensors of a saved state, which [`check_state`](halite_bundle::check_state) has checked, to the devices, and the
+    /// transient buffers beside them. Tensors that are stored as one are joined for one buffer at a time.
     pub(super) fn upload(
         executor: &dyn Executor,
         manifest: &Manifest,
@@ -158,8 +158,8 @@ impl State {
         Ok(tensors)
     }
 
-    /// Copies to the host what the rank of this process has of these buffers, of all that ranks hold the same only where this is the
-    /// first of them.
+    /// Copies the shards of these buffers that the rank of this process holds to the host. Where several ranks hold the same shard,
+    /// only the first of them copies it.
     ///
     /// # Errors
     /// When a copy fails.
@@ -195,8 +195,8 @@ impl State {
         held(name, self.held.get(name).and_then(Option::as_ref))
     }
 
-    /// Runs a module on this state and a batch, once [`check`](Self::check) has looked at them. Buffers that the module replaces are
-    /// given away and put back; the other outputs are returned by name.
+    /// Runs a module on this state and a batch, once [`check`](Self::check) has checked them. Buffers that the module replaces are
+    /// donated and put back; the other outputs are returned by name.
     pub(super) fn run(&mut self, module: &LoadedModule, batch: &Piece) -> Result<IndexMap<String, Placed>> {
         let entry = module.entry();
         let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
@@ -227,7 +227,7 @@ impl State {
         Ok(rest)
     }
 
-    /// Checks that all is there that a module reads, before anything is given away.
+    /// Checks that all inputs of a module are there, before anything is donated.
     pub(super) fn check(&self, module: &LoadedModule, batch: &Piece) -> Result<()> {
         let entry = module.entry();
         let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
@@ -235,8 +235,8 @@ impl State {
         inputs.try_for_each(|(index, (port, placement))| self.check_fed(port, placement, is_given(index), batch))
     }
 
-    /// Starts what passes between the calls of an update anew, where an update before it did not come to its end; from here on this
-    /// one has not either.
+    /// Resets the transient buffers, which pass between the calls of an update, where an earlier update did not complete. From here on
+    /// this update is incomplete.
     pub(super) fn start_anew(
         &mut self,
         executor: &dyn Executor,
@@ -253,7 +253,7 @@ impl State {
         Ok(())
     }
 
-    /// The calls of an update came to their end.
+    /// Marks the update as complete.
     pub(super) fn come_to_end(&mut self) {
         self.is_under_way = false;
     }
@@ -278,7 +278,7 @@ impl State {
     }
 }
 
-/// Copies a tensor to the devices as a buffer of this mesh lies there, or as many of these as it holds one after another.
+/// Copies a tensor to the devices with the placement of a buffer. The tensor may hold several such buffers, one after another.
 fn upload(executor: &dyn Executor, ranks: &Ranks, buffer: &Buffer, tensor: &HostTensor) -> Result<(String, Placed)> {
     let placement = Placement::new(ranks, tensor.shape(), buffer.sharding.as_ref());
     Ok((buffer.name.clone(), placement.upload(executor, tensor)?))

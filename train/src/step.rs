@@ -22,13 +22,13 @@ use std::sync::Arc;
 
 /// The training step of a bundle on the devices of an executor, one for each rank of its mesh, and the state that it works on.
 ///
-/// State and batches are given, saved and read as whole tensors, whatever the mesh: each rank gets its part of them, and the
-/// parts are put together again; where ranks are processes, each takes its part, and none has the whole to give. What all ranks have is
-/// read from the first one, metrics too. State has the tensors of the model,
-/// whatever the bundle stores together, so that one of another layout is taken as it is.
+/// State and batches are given, saved and read as whole tensors, whatever the mesh: each rank gets its shard, and the shards are put
+/// together again; where ranks are processes, each takes its shard, and none has the whole to give. Replicated tensors and metrics are
+/// read from the first rank. State has the tensors of the model, whatever the bundle stores together, so that the state of another
+/// layout is taken as it is.
 ///
-/// The state stays on the devices from step to step: every buffer that a step replaces is given to it, and what it gives
-/// back takes its place. A step that fails part way may have used up buffers; load the state again then.
+/// The state stays on the devices from step to step: every buffer that a step replaces is donated to it, and its output takes the place
+/// of the buffer. A step that fails part way may have used up buffers; load the state again then.
 ///
 /// The executor may be that of any PJRT plugin, given by its path. On the plugin of the platform that the bundle is compiled
 /// for, the modules run with the kernels of the target; on any other, with their decompositions; or as
@@ -70,14 +70,14 @@ pub struct TrainStep {
     updates: Updates,
     cancel: CancelToken,
     checks_ranges: bool,
-    /// Dropped after what is on its devices.
+    /// Dropped after the buffers on its devices.
     executor: Arc<dyn Executor>,
 }
 
-/// What steps on different states share.
+/// The modules that steps on different states share.
 struct Modules {
     manifest: Manifest,
-    /// What makes an update.
+    /// The calls that make an update.
     calls: Vec<Call>,
     eval: Option<Call>,
     micro_batches: MicroBatches,
@@ -97,7 +97,7 @@ pub enum Batch<'a> {
     One(&'a HostTensor),
     /// Tensors by name.
     Named(&'a Tensors),
-    /// What is on the devices already.
+    /// A batch that is on the devices already.
     Device(&'a DeviceBatch),
 }
 
@@ -194,7 +194,7 @@ impl TrainStep {
         Self { checks_ranges: true, ..self }
     }
 
-    /// What is known of the step: inputs, outputs, the recipe.
+    /// The manifest of the bundle: inputs, outputs, the recipe.
     pub fn manifest(&self) -> &Manifest {
         &self.modules.manifest
     }
@@ -278,7 +278,7 @@ impl TrainStep {
         tensors::write(path, &self.state()?).map_err(Diagnostics::from)
     }
 
-    /// Writes the part of this rank of a state that all write together: what it is the first to hold.
+    /// Writes the part of a state that this rank writes: the shards that it is the first to hold. All ranks write their parts together.
     pub(super) fn save_part(
         &self,
         disk: &Disk,
@@ -321,8 +321,8 @@ impl TrainStep {
         self.updates.made
     }
 
-    /// Updates that were made or skipped: what the next batch follows. It is [`completed`](Self::completed) but where the recipe has
-    /// updates skipped whose gradients are not finite.
+    /// Updates that were made or skipped; the next batch comes after these. The number equals [`completed`](Self::completed) unless the
+    /// recipe skips updates whose gradients are not finite.
     pub fn attempted(&self) -> u64 {
         self.updates.attempted
     }
@@ -377,9 +377,9 @@ impl TrainStep {
         buffers.filter(|buffer| buffer.is_batch() && buffer.content().is_none())
     }
 
-    /// Makes one update and returns its metrics: `loss`, the mean over the batch, and what else the step reports. Where these
-    /// [are not finite](Metrics::are_finite), the update was skipped and the state is as it was, but for what finds the scale of the
-    /// loss: the recipe says `nonfinite = "skip"`, or that scale can still be halved.
+    /// Makes one update and returns its metrics: `loss`, the mean over the batch, and the others that the step reports. Where these
+    /// [are not finite](Metrics::are_finite), the update was skipped and the state is as it was, but for the dynamic loss scale: the
+    /// recipe says `nonfinite = "skip"`, or that scale can still be halved.
     ///
     /// # Errors
     /// When there is no state, the token is cancelled, or the batch does not fit or was uploaded through another executor:
@@ -419,7 +419,7 @@ impl TrainStep {
         Metrics::download(&outputs).map_err(Diagnostics::from)
     }
 
-    /// Makes calls of modules, each as often as it says; what the last one returns besides the state, by name.
+    /// Makes calls of modules, each as often as it says. Returns the outputs of the last one besides the state, by name.
     fn run(
         &mut self,
         batch: Batch<'_>,

@@ -1,12 +1,12 @@
-//! Records that a run can do without: what it took, and what happened to it.
+//! Telemetry of a run, which can go on without it: times and events.
 
 use super::Observer;
 use halite_support::{Diagnostic, codes};
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// The lines of a file that are records, if it is there. What else is in it, such as a line that was cut off, is left out and told: it keeps no
-/// run from going on, whose state is whole.
+/// The lines of a file that are records, if the file is there. Other lines, such as one that was cut off, are left out and reported:
+/// they do not keep a run with a whole state from going on.
 pub(super) fn lines<T: DeserializeOwned>(path: &Path, listener: &mut dyn Observer) -> String {
     let bytes = match halite_support::files::read(path) {
         Ok(bytes) => bytes,
@@ -28,7 +28,7 @@ pub(super) fn lines<T: DeserializeOwned>(path: &Path, listener: &mut dyn Observe
     kept.into_iter().map(|(_, line)| line).collect()
 }
 
-/// The records of a file of them.
+/// The records of a file.
 pub(super) fn records<T: DeserializeOwned>(path: &Path, listener: &mut dyn Observer) -> Vec<T> {
     lines::<T>(path, listener).lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

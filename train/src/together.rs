@@ -1,31 +1,31 @@
-//! What the processes of a run agree on.
+//! Agreement between the processes of a run.
 
 use super::keys::flatten;
 use super::peers::Peers;
 use halite_support::{CancelToken, Diagnostic, Result, codes};
 use std::collections::BTreeMap;
 
-/// What a process says between updates that is to stop, and one that asks for a checkpoint.
+/// The text of a process that is to stop, between updates, and that of one that asks for a checkpoint.
 const STOP: &str = "stop";
 const SAVE: &str = "save";
 
 /// A run among its processes, if there are several.
 pub(super) struct Together<'a> {
     peers: Option<&'a Peers>,
-    /// What is asked of this process.
+    /// The request to stop this process.
     asked: &'a CancelToken,
-    /// What all agreed on: where ranks wait for one another, none may stop alone.
+    /// The stop that all processes agreed on: where ranks wait for one another, none may stop alone.
     pub(super) cancel: CancelToken,
 }
 
 impl<'a> Together<'a> {
-    /// The run of these processes, of which this one is asked to stop by a token. One that is alone agrees with what is asked of it.
+    /// The run of these processes, where a token asks this one to stop. A process that is alone stops as it is asked.
     pub(super) fn of(peers: Option<&'a Peers>, asked: &'a CancelToken) -> Self {
         let cancel = if peers.is_some() { CancelToken::default() } else { asked.clone() };
         Self { peers, asked, cancel }
     }
 
-    /// Sees that all processes are about to run the same, which is told by values under keys.
+    /// Checks that all processes are about to run the same, by values under keys.
     ///
     /// # Errors
     /// When one runs something else than the first, with what differs; as [`Peers::exchange`].
@@ -42,7 +42,7 @@ impl<'a> Together<'a> {
         }
     }
 
-    /// Stops all where one of them is to stop, before this update; whether one of them asks for a checkpoint.
+    /// Stops all processes before this update where one of them is to stop. Returns whether one of them asks for a checkpoint.
     ///
     /// # Errors
     /// As [`Peers::exchange`].
@@ -60,7 +60,7 @@ impl<'a> Together<'a> {
         Ok(all.iter().any(|said| said == SAVE))
     }
 
-    /// All have come to the end.
+    /// Waits until all processes have come to the end.
     ///
     /// # Errors
     /// As [`Peers::exchange`].

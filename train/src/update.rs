@@ -1,4 +1,4 @@
-//! One run under way: its step, its data and what it measured.
+//! A run under way: its step, its data and its metrics.
 
 use super::amount::Amount;
 use super::programs::Programs;
@@ -17,17 +17,17 @@ const MAX_SKIPPED: usize = 100;
 pub struct Run<'a> {
     programs: &'a Programs,
     data: Box<dyn Dataset>,
-    /// How often what was left out of the data for each reason was told.
+    /// For each reason for leaving data out, the number of pieces that were left out when it was last reported.
     told: BTreeMap<String, u64>,
-    /// Where in the data it is after the updates that were made.
+    /// The position in the data after the updates that were made.
     pub position: Position,
-    /// How often all of the data were given.
+    /// The number of times that all of the data were given.
     epochs: u64,
-    /// How often the run went back.
+    /// The rollbacks of the run.
     pub(super) rollbacks: Vec<Rollback>,
     /// The step with the state of this run.
     pub step: TrainStep,
-    /// What was measured so far.
+    /// The metrics so far.
     pub history: History,
 }
 
@@ -65,12 +65,12 @@ impl<'a> Run<'a> {
         feed.batch(self.data.next(feed.rows)?)
     }
 
-    /// What an update takes.
+    /// The amount of data in an update.
     pub(super) fn amount(&self) -> Amount {
         self.programs.feed.amount
     }
 
-    /// Tells what was left out of the data: each reason when it first comes up and, at the end of a run, how often it did.
+    /// Reports data that were left out: each reason when it first comes up and, at the end of a run, how often it came up.
     pub(super) fn tell_skipped(&mut self, is_end: bool, observer: &mut dyn Observer) {
         for Skipped { reason, count, example } in self.data.skipped() {
             let place = format!("{reason}, first at {example}");

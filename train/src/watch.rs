@@ -1,4 +1,4 @@
-//! What is seen of a run while it trains: times, alarms, TensorBoard's files, a page.
+//! Observation of a run while it trains: times, alarms, TensorBoard's files, a page.
 
 mod alarms;
 mod clock;
@@ -22,23 +22,23 @@ use std::path::Path;
 /// All that a page about a run shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// What was measured.
+    /// The metrics.
     pub history: &'a History,
-    /// How long it took.
+    /// The times of updates.
     pub times: &'a Times,
-    /// What looked wrong, in order.
+    /// The alarms that were raised, in order.
     pub alarms: &'a [Alarm],
-    /// What happened, in order.
+    /// The events, in order.
     pub events: &'a [Event],
-    /// What its processes took before their first updates, in order.
+    /// The startups of its processes, in order.
     pub startups: &'a [Startup],
-    /// Texts that the model went on with at its end.
+    /// Texts that the model generated at its end.
     pub samples: &'a [Sample],
-    /// Whether it is watched while it trains, so that what is shown of it is shown again.
+    /// Whether the run is watched while it trains, so that its page is written again and reloads itself.
     pub is_live: bool,
 }
 
-/// Hears a run for the observer of its caller and for those of its recipe, and times it.
+/// The observer that times a run and passes it on to the observer of the caller and to those of the recipe.
 pub(crate) struct Watch<'a> {
     observers: Vec<Box<dyn Observer + 'a>>,
     options: MetricsOptions,
@@ -48,12 +48,12 @@ pub(crate) struct Watch<'a> {
     samples: Vec<Sample>,
     clock: Clock,
     times: Times,
-    /// Where the peak rate of the devices is known.
+    /// `None` where the peak rate of the devices is not known.
     utilization: Option<Utilization>,
 }
 
 impl<'a> Watch<'a> {
-    /// Of a run that goes on after what was measured and timed before, and what happened.
+    /// The observer of a run that goes on after this history, these times, events and startups.
     pub(crate) fn new(
         observers: Vec<Box<dyn Observer + 'a>>,
         options: &MetricsOptions,
@@ -76,24 +76,24 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The same on devices whose use is measured.
+    /// The same observer, with the utilization of the devices.
     pub(crate) fn on(self, utilization: Option<Utilization>) -> Self {
         Self { utilization, ..self }
     }
 
-    /// The time since the last call went into this part of the run.
+    /// Adds the time since the last call to this part of the run.
     pub(crate) fn spent(&mut self, part: Part) {
         self.clock.spent(part);
     }
 
-    /// An update of so much ended: all observers hear what it took, with what came before it since the last one.
+    /// An update on `seen` data ended: all observers receive its times, with those of all since the previous update.
     pub(crate) fn completed(&mut self, step: u64, seen: Amount) {
         let record = self.clock.record(step, seen);
         let mfu = self.utilization.map(|utilization| utilization.at(record.rate()));
         self.timed(&TimeRecord { mfu, ..record });
     }
 
-    /// The run goes back to an update, with what was measured up to it: what came after it is to come again.
+    /// The run goes back to an update, with the history up to it. Later updates are made again.
     ///
     /// # Errors
     /// When what was heard cannot be written.
@@ -105,7 +105,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Something happened, which is told once; all that did.
+    /// Adds an event, a rollback only once, and returns all events.
     pub(crate) fn happened(&mut self, event: Event) -> &[Event] {
         // A run that was killed between writing that it goes back and doing so comes to the same again.
         if !matches!(event, Event::Rollback { .. }) || !self.events.contains(&event) {
@@ -114,23 +114,23 @@ impl<'a> Watch<'a> {
         &self.events
     }
 
-    /// A process is ready for its first update; what all took that were.
+    /// Adds the startup of a process that is ready for its first update, and returns all startups.
     pub(crate) fn begun(&mut self, startup: Startup) -> &[Startup] {
         self.startups.push(startup);
         &self.startups
     }
 
-    /// The model went on with texts.
+    /// Keeps the texts that the model generated.
     pub(crate) fn sampled(&mut self, samples: Vec<Sample>) {
         self.samples = samples;
     }
 
-    /// How long updates took.
+    /// The times of updates.
     pub(crate) fn times(&self) -> &Times {
         &self.times
     }
 
-    /// What was seen beside what was measured.
+    /// All that a page shows, with this history.
     pub(crate) fn seen<'s>(&'s self, history: &'s History) -> Seen<'s> {
         Seen {
             history,

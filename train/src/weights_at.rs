@@ -1,4 +1,4 @@
-//! Where the weights of a model are.
+//! Sources of the weights of a model.
 
 use super::{Checkpoint, RunFiles};
 use halite_bundle::tensors::{self, Tensors};
@@ -7,7 +7,7 @@ use halite_recipe::DataTable;
 use halite_support::{Diagnostic, Diagnostics, codes};
 use std::path::PathBuf;
 
-/// Where the weights are that a model is evaluated with, or generates text with.
+/// The source of the weights that a model is evaluated with, or generates text with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WeightsAt {
     /// The state of a run: a file, the index of parts, a checkpoint, or the folder of a run, of which it is the newest one.
@@ -44,7 +44,7 @@ impl WeightsAt {
         }
     }
 
-    /// They as a state of the model of a bundle.
+    /// Reads the weights as a state of the model of a bundle.
     ///
     /// # Errors
     /// When a file cannot be read, or is of another model.

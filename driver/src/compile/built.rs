@@ -1,4 +1,4 @@
-//! Models that come built.
+//! Models that are built already.
 
 use crate::source::{Model, Source};
 use halite_ir::{Module, ParamRole, Phase, Registry, VerifyErrors, verify};
@@ -85,7 +85,7 @@ fn other_size(module: &Module, setting: &Override, dim: usize, what: &str) -> Op
     )
 }
 
-/// Whether two values are the same; a whole number is a real one too.
+/// Whether two values are equal; an integer equals a real number of the same value.
 fn agree(a: &ConfigValue, b: &ConfigValue) -> bool {
     match (a, b) {
         (ConfigValue::Int(a), ConfigValue::Real(b)) | (ConfigValue::Real(b), ConfigValue::Int(a)) => *a as f64 == *b,

@@ -1,4 +1,4 @@
-//! What the manifest says of a module.
+//! The description of a module in the manifest.
 
 use super::ranges::Ranges;
 use crate::{flops, inspect};
@@ -10,7 +10,7 @@ use halite_support::Diagnostic;
 use halite_tensor::{Mesh, Sharding};
 use indexmap::IndexMap;
 
-/// An entry with how its parameters and results lie on the mesh.
+/// An entry with the layout of its parameters and results on the mesh.
 #[derive(Clone, Copy)]
 pub(super) struct Laid<'a> {
     pub(super) entry: &'a Function,
@@ -18,7 +18,7 @@ pub(super) struct Laid<'a> {
 }
 
 impl<'a> Laid<'a> {
-    /// The type of the whole of a parameter, and how it is sharded.
+    /// The type of a whole parameter, and its sharding.
     fn param(self, param: &Param) -> (TensorType, Option<&'a Sharding>) {
         let sharding = self.layout.and_then(|layout| layout.of_param(param));
         (Layout::whole(sharding, self.entry.ty(param.value)), sharding)
@@ -67,7 +67,7 @@ pub(super) fn module_entry(role: &ModuleRole, laid: Laid<'_>, mut ranges: Ranges
     }
 }
 
-/// How many micro-batches an entry takes at a time, given that of the model as it was built.
+/// The number of micro-batches that an entry takes at a time, given the entry of the model as it was built.
 pub(super) fn micro_batches(built: &Function, laid: Laid<'_>) -> usize {
     let times = |param: &Param| {
         let own = built.params.iter().find(|own| own.name == param.name)?;
@@ -77,7 +77,7 @@ pub(super) fn micro_batches(built: &Function, laid: Laid<'_>) -> usize {
     batches.filter_map(times).next().unwrap_or(1).max(1)
 }
 
-/// The buffers that a module reads, which takes so many micro-batches at a time.
+/// The buffers that a module reads which takes `micro_batches` micro-batches at a time.
 pub(super) fn buffers(laid: Laid<'_>, micro_batches: usize) -> Vec<Buffer> {
     let named = NamedParams::of(laid.entry);
     laid.entry.params.iter().map(|param| buffer(laid, &named, param, micro_batches)).collect()

@@ -1,4 +1,4 @@
-//! What tells a model from others.
+//! The identity of a model, which tells it from others.
 
 use halite_bundle::sha256;
 use halite_ir::{Module, text};

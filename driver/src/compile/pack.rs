@@ -1,4 +1,4 @@
-//! What stays of compiled modules, put together.
+//! Compiled modules, reduced to the parts that stay, and joined to a bundle.
 
 use super::describe::{Figures, Laid, buffers, figures, micro_batches, module_entry, statistics};
 use super::identity::identity;
@@ -26,7 +26,7 @@ use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use std::mem::take;
 
-/// What a bundle keeps of a module, so that the module itself can go.
+/// The parts of a module that a bundle keeps, so that the module itself can be dropped.
 pub(super) struct Packed<'a> {
     pub(super) role: &'a Role,
     /// The ranks that run it.
@@ -43,13 +43,13 @@ pub(super) struct Packed<'a> {
     replicas: Replicas,
     warnings: Vec<Diagnostic>,
     pub(super) check: ModuleCheck,
-    /// What it would need that computes more again.
+    /// The needs of the module under policies that recompute more.
     pub(super) policies: Vec<PolicyNeed>,
-    /// What stays on the core while it runs, in bytes.
+    /// Bytes of state that stay on the core while the module runs, beside its own parameters.
     resident: u64,
 }
 
-/// A role, with the model as it was built for it and the whole numbers that its inputs hold.
+/// A role, with the model as it was built for it and the ranges of the integers in its inputs.
 pub(super) struct BuiltRole<'a, 'b> {
     pub(super) role: &'a Role,
     pub(super) built: &'b Module,
@@ -111,7 +111,7 @@ pub(super) fn pack<'a>(
     })
 }
 
-/// What a module needs, with what its parameters hold, where its target knows.
+/// The estimate of a module, which tells apart the memory of its parameters by their roles; `None` where its target has no estimates.
 fn estimate(
     (entry, buffers): (&ModuleEntry, &[Buffer]),
     module: &CompiledModule,
@@ -126,12 +126,12 @@ fn estimate(
 }
 
 impl Packed<'_> {
-    /// What it needs, where its target knows.
+    /// The estimate of the module, where its target has estimates.
     pub(super) fn estimate(&self) -> Option<&Estimate> {
         self.entry.estimate.as_ref()
     }
 
-    /// What modules of a bundle share out among them.
+    /// The buffers of the module, which modules of a bundle share.
     pub(super) fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
@@ -141,7 +141,7 @@ impl Packed<'_> {
         self.entry.inputs.iter().map(|port| port.name.as_str())
     }
 
-    /// Notes what stays on the core while it runs, in bytes.
+    /// Sets the bytes of state that stay on the core while the module runs.
     pub(super) fn set_resident(&mut self, bytes: u64, target: &dyn Target, recipe: &Recipe) {
         self.resident = bytes;
         if let Some(estimate) = &mut self.entry.estimate {
@@ -149,7 +149,7 @@ impl Packed<'_> {
         }
     }
 
-    /// What another module with the same parameters needs.
+    /// The estimate of another module with the same parameters.
     pub(super) fn estimate_of(
         &self,
         module: &CompiledModule,
@@ -169,7 +169,7 @@ impl Packed<'_> {
     }
 }
 
-/// Adds what stays on the core to what a module needs.
+/// Adds the state that stays on the core to the estimate of a module, in bytes.
 fn beside(estimate: &mut Estimate, bytes: u64, target: &dyn Target, recipe: &Recipe) {
     estimate.memory.resident = bytes;
     estimate.memory.peak.resident = bytes;
@@ -229,17 +229,17 @@ pub(super) fn assemble(
     Ok(Compiled { bundle, warnings, presumed, audit, causality, replicas, reports, remarks })
 }
 
-/// What the modules of a bundle come to together.
+/// The modules of a bundle, joined.
 struct Joined {
     files: IndexMap<String, Vec<u8>>,
     buffers: IndexMap<String, Buffer>,
     modules: Vec<ModuleEntry>,
     reports: Vec<(ModuleRole, Vec<PassReport>)>,
     remarks: Vec<(Name, Vec<Remark>)>,
-    /// How passes ran, each warning once: modules of one model have much in common.
+    /// Warnings of passes, each once: modules of one model have much in common.
     told: Vec<Diagnostic>,
     replicas: Replicas,
-    /// That of the first module, which counts what was looked at, with the findings of the others.
+    /// The audit of the first module with its counts, and the findings of the others.
     audit: Option<Audit>,
     causality: Option<CausalityReport>,
     presumed: BTreeSet<String>,
@@ -289,7 +289,7 @@ impl Joined {
         }
     }
 
-    /// What analyses and passes have to say, at its place in the recipe.
+    /// The warnings of analyses and passes, at their places in the recipe.
     fn warnings(&self, source: &Source) -> Diagnostics {
         let is_waived = source.recipe.check.waive.contains(&Waiver::Causality);
         let causality = self.causality.iter().filter(|_| !is_waived).flat_map(CausalityReport::diagnostics);

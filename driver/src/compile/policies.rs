@@ -10,7 +10,7 @@ use halite_recipe::{Recipe, Recompute, RecomputePolicy};
 use halite_support::{Diagnostic, Result, SourceMap};
 use halite_target::{PolicyNeed, Target};
 
-/// What is tried, the cheapest first.
+/// The policies that are tried, the cheapest first.
 const TRIED: [&[RecomputePolicy]; 3] = [
     &[RecomputePolicy::Attention, RecomputePolicy::Activation],
     &[RecomputePolicy::Attention, RecomputePolicy::Dots],
@@ -18,8 +18,9 @@ const TRIED: [&[RecomputePolicy]; 3] = [
 ];
 
 impl Session {
-    /// What a module that was packed, and that is `unfinished` up to where policies count, would need under policies that its recipe does not state, up
-    /// to the first that fits. Nothing is tried where the module fits, and where its parameters and results alone do not.
+    /// The needs of a packed module under recompute policies that its recipe does not state, up to the first that fits. `unfinished` is
+    /// the module before the passes that read policies. Nothing is tried where the module fits, or where its parameters and results
+    /// alone do not.
     pub(super) fn policies(
         &self,
         packed: &Packed<'_>,
@@ -55,12 +56,12 @@ impl Session {
     }
 }
 
-/// Whether a recipe leaves open what is computed again.
+/// Whether a recipe leaves recomputation open.
 pub(super) fn are_open(recipe: &Recipe) -> bool {
     recipe.recompute.is_empty()
 }
 
-/// Whether it is intermediate values that do not fit.
+/// Whether a module does not fit, and would fit without its intermediate values.
 fn may_be_made_to_fit(estimate: &Estimate) -> bool {
     let without = estimate.memory.total().saturating_sub(estimate.memory.temporaries);
     estimate.fit.is_some_and(|fit| fit.memory != FitVerdict::Fits && without < fit.memory_limit)

@@ -1,4 +1,4 @@
-//! Which whole numbers the batch inputs of a module have to hold, as far as the model tells.
+//! The ranges of the integers that the batch inputs of a module may hold, as far as the model tells.
 
 mod computed;
 
@@ -12,8 +12,8 @@ use std::rc::Rc;
 /// Ranges by the name of an input.
 pub type Ranges = IndexMap<String, Vec<IndexRange>>;
 
-/// What the composites that a role needs say of their operands, carried back to the batch inputs that these are moved from, or
-/// computed from by arithmetic on whole numbers.
+/// The ranges of the operands of those composites that a role needs, carried back to the batch inputs that the operands are moved from,
+/// or computed from by integer arithmetic.
 ///
 /// # Errors
 /// A bug when a composite is unknown.
@@ -28,7 +28,7 @@ pub fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result<Ranges
     Ok(ranges)
 }
 
-/// A range that a composite takes of a batch input.
+/// A range that a composite requires of a batch input.
 pub(crate) struct Taken {
     /// The name of the input.
     pub(crate) input: String,
@@ -38,7 +38,7 @@ pub(crate) struct Taken {
     pub(crate) loc: LocId,
 }
 
-/// As [`ranges`], one by one with what takes them.
+/// As [`ranges`], one by one, each with the composite that requires it.
 ///
 /// # Errors
 /// As [`ranges`].
@@ -74,7 +74,7 @@ pub(crate) fn taken(built: &Module, role: &Role, registry: &Registry) -> Result<
     Ok(ranges)
 }
 
-/// The ranges of an entry whose inputs hold so many micro-batches one after another.
+/// The ranges of an entry whose inputs hold `micro_batches` micro-batches one after another.
 pub(super) fn repeated(mut ranges: Ranges, entry: &Function, micro_batches: usize) -> Ranges {
     if micro_batches <= 1 {
         return ranges;
@@ -109,7 +109,7 @@ fn is_whole_batch(entry: &Function, param: &Param) -> bool {
     param.role == ParamRole::Batch && entry.ty(param.value).dtype().is_int()
 }
 
-/// Which instructions the results of a role depend on.
+/// For each instruction, whether a result of the role depends on it.
 fn needed(entry: &Function, role: &Role) -> Vec<bool> {
     let mut values = vec![false; entry.values.len()];
     for result in entry.results.iter().filter(|result| role.returns(result)) {
@@ -141,7 +141,7 @@ impl Part {
         Self { param, bounds: shape.iter().map(|&size| [0, size]).collect(), is_in_place: true }
     }
 
-    /// What the result of an instruction holds whose operand holds this; `None` where it is computed.
+    /// The part that the result of an instruction holds whose operand holds this part; `None` where the result is computed.
     fn moved(&self, entry: &Function, inst: &Inst) -> Option<Self> {
         match &inst.op {
             Op::Slice(slice) if self.is_in_place && slice.stride.iter().all(|&stride| stride == 1) => {

@@ -1,4 +1,5 @@
-//! Whether ranks hold what the layout says: where it is not proven, a small program is tried beside that of one device.
+//! The check that ranks hold what the layout says: where it is not proven, a small program on ranks is compared with that of one
+//! device.
 
 use super::{CompileOptions, built, for_role};
 use crate::roles::Role;
@@ -10,7 +11,7 @@ use halite_passes::{Findings, Milestone, PassReport, Pipeline, Runner};
 use halite_support::{Diagnostic, Diagnostics};
 use std::fmt;
 
-/// Whether the ranks of a mesh hold what the layout says.
+/// The verdict on whether the ranks of a mesh hold what the layout says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Replicas {
@@ -23,7 +24,7 @@ pub enum Replicas {
 }
 
 impl Replicas {
-    /// What is known of a module that passes have made.
+    /// The verdict on a module that passes have made.
     pub(super) fn of(module: &Module, findings: &Findings) -> Self {
         match findings.report() {
             Some(finding) => Self::NotFollowed(finding),
@@ -32,12 +33,12 @@ impl Replicas {
         }
     }
 
-    /// The warning of what is not followed.
+    /// The warning on a program that the analysis does not follow.
     pub fn diagnostic(&self) -> Option<Diagnostic> {
         if let Self::NotFollowed(finding) = self { Some(finding.not_followed()) } else { None }
     }
 
-    /// What is known of two modules of one bundle.
+    /// The verdict on two modules of one bundle.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (own @ Self::NotFollowed(_), _) | (Self::OneRank, own) => own,
@@ -74,11 +75,11 @@ impl Session {
         }
     }
 
-    /// What shows that ranks compute something else than one device: the modules of a role at sizes that are scaled as `verify` scales them, on
-    /// inputs that are tried by the interpreter. `None` where nothing does, or where they are too large to be tried.
+    /// A witness that ranks compute something else than one device, from the modules of a role: their sizes are scaled down as by
+    /// `verify`, and the interpreter tries inputs. `None` where there is no witness, or where the modules are too large to be tried.
     ///
     /// # Errors
-    /// What the compiler says of the model at those sizes.
+    /// When the model does not compile at those sizes.
     fn replica_witness(
         &self,
         source: &Source,

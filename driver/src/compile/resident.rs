@@ -1,4 +1,4 @@
-//! State that stays on the cores while a module runs that does not take it.
+//! State that stays on the cores while a module runs that does not read it.
 
 use super::pack::Packed;
 use halite_bundle::ModuleRole;
@@ -7,8 +7,8 @@ use halite_target::Target;
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
-/// Adds to what each module of an update needs, and the evaluation between updates, the state of the bundle that others take: moments of the
-/// optimizer while gradients are added up.
+/// Adds the state that only other modules of the bundle read to the estimate of each module of an update, and of the evaluation between
+/// updates: moments of the optimizer while gradients are added up.
 pub(super) fn add_resident(packed: &mut [Packed<'_>], target: &dyn Target, recipe: &Recipe) {
     let mut state: IndexMap<String, u64> = IndexMap::new();
     for module in packed.iter().filter(|module| stays_beside(module)) {

@@ -13,7 +13,7 @@ use halite_passes::{Findings, Milestone, PassCx, PassReport, Pipeline, Runner, U
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, SourceMap, check_cancelled, codes};
 
-/// The module of one role, with the passes that are still to run and what those that ran said.
+/// The module of one role, with the passes that are still to run, and the reports and findings of those that ran.
 pub(super) struct Unfinished<'a> {
     pub(super) role: &'a Role,
     module: Module,
@@ -24,7 +24,7 @@ pub(super) struct Unfinished<'a> {
 }
 
 impl<'a> Unfinished<'a> {
-    /// The same for another recipe, of which nothing is dumped or remarked.
+    /// A copy for another recipe, without dumps and remarks.
     pub(super) fn again(&self) -> Self {
         let findings = Findings::default();
         if let Some(report) = self.findings.report::<CausalityReport>() {
@@ -42,7 +42,7 @@ impl<'a> Unfinished<'a> {
 }
 
 impl Session {
-    /// Runs the passes of one role up to the first that policies of recomputation say something to.
+    /// Runs the passes of one role up to the first that reads recompute policies.
     pub(super) fn begin_role<'a>(
         &self,
         prepared: &PreparedModule,
@@ -64,7 +64,7 @@ impl Session {
         Ok(Unfinished { role, module, left, reports, findings, dumper })
     }
 
-    /// What the passes of a role may look at. Labels are asked for by what has a loss.
+    /// The context of the passes of a role. A forward has no loss, so that it does not keep labels that it does not read.
     fn cx_of<'s>(&'s self, role: &Role, recipe: &'s Recipe, findings: &'s Findings) -> Result<PassCx<'s>, Diagnostic> {
         let mut cx = self.pass_cx(Some(recipe), Some(findings))?;
         if role.name == ModuleRole::FORWARD && cx.target.unread_inputs == UnreadInputs::Stay {

@@ -1,4 +1,4 @@
-//! How many token ids a model knows.
+//! The number of token ids that a model knows.
 
 use super::ranges::{Taken, taken};
 use crate::roles::Role;
@@ -8,20 +8,20 @@ use halite_bundle::ModuleRole;
 use halite_ir::{LocKind, Module, Registry};
 use halite_support::{Diagnostic, Diagnostics, Span, codes};
 
-/// How many ids a model takes in an input, as the place says that takes the fewest.
+/// The number of ids that a model takes in an input, by the place that takes the fewest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct KnownIds {
     /// The name of the input.
     pub input: String,
-    /// Ids from 0 to but not this one.
+    /// The ids are those from 0 to `count - 1`.
     pub count: u64,
-    /// What takes them, in the text of the model where that has a place.
+    /// The place that takes the fewest, in the text of the model where it has one.
     pub place: Option<Span>,
 }
 
 impl Session {
-    /// How many ids each batch input of a recipe's model may hold in training, as far as the model tells.
+    /// The number of ids that each batch input of a recipe's model may hold in training, as far as the model tells.
     ///
     /// # Errors
     /// Every mistake in the model.

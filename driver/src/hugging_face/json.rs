@@ -12,7 +12,7 @@ use std::fmt;
 pub(super) struct Object<'t> {
     file: FileId,
     text: &'t str,
-    /// The part of the text that it is.
+    /// The part of the text that holds the object.
     part: &'t str,
     entries: IndexMap<String, &'t RawValue>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Entry {
 }
 
 impl<'t> Object<'t> {
-    /// The object that a text is.
+    /// Parses a text that is an object.
     ///
     /// # Errors
     /// When the text is not JSON, something else than an object, or states a key twice.
@@ -71,7 +71,7 @@ impl<'t> Object<'t> {
         }))
     }
 
-    /// The object that the value of a key is.
+    /// The value of a key that is an object.
     ///
     /// # Errors
     /// When that one states a key twice.
@@ -81,17 +81,17 @@ impl<'t> Object<'t> {
         Some(Self { part, entries: IndexMap::new(), ..*self }.with(entries))
     }
 
-    /// Where it stands.
+    /// The place of the object.
     pub(super) fn span(&self) -> Span {
         self.place(self.part)
     }
 
-    /// Where a key stands.
+    /// The place of a key.
     pub(super) fn key_span(&self, key: &str) -> Option<Span> {
         Some(self.key_of(self.entries.get(key)?))
     }
 
-    /// Where the key of a value stands.
+    /// The place of the key of a value.
     fn key_of(&self, value: &RawValue) -> Span {
         let value = self.place(value.get());
         let before = self.text[..value.start as usize].trim_end().trim_end_matches(':').trim_end();
@@ -99,14 +99,14 @@ impl<'t> Object<'t> {
         quoted.map_or(value, |start| Span::new(self.file, start, before.len()))
     }
 
-    /// Where a part of the text stands.
+    /// The place of a part of the text.
     fn place(&self, part: &str) -> Span {
         let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
         Span::new(self.file, start, start + part.len())
     }
 }
 
-/// Where the string starts that ends with the quote at `end`: at the next quote before it that nothing escapes.
+/// The start of the string that ends with the quote at `end`: the next quote before it that nothing escapes.
 fn opening_quote(text: &str, end: usize) -> Option<usize> {
     let is_escaped = |at: usize| text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
     text[..end].rmatch_indices('"').map(|(at, _)| at).find(|&at| !is_escaped(at))
@@ -146,7 +146,7 @@ fn last(text: &str) -> usize {
     text.trim_end().char_indices().next_back().map_or(0, |(at, _)| at)
 }
 
-/// What serde_json says, without the place.
+/// The message of serde_json without the place, in lower case.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or_default().to_lowercase()

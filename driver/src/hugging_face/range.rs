@@ -1,4 +1,4 @@
-//! What values of settings are taken.
+//! Ranges of the values of settings.
 
 use halite_models::families::keys::Range;
 use halite_recipe::ConfigValue;
@@ -30,7 +30,7 @@ pub(super) fn read(range: Range, value: &Value) -> Option<ConfigValue> {
     contains.then_some(value)
 }
 
-/// What is expected, for a message.
+/// The expected values, for a message.
 pub(super) fn describe(range: Range) -> Cow<'static, str> {
     Cow::Borrowed(match range {
         Range::Count => "a whole number of at least 1",

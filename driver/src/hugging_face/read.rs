@@ -26,7 +26,7 @@ pub(super) fn import(file: FileId, text: &str) -> Result<Imported, Diagnostics> 
     Ok(Imported { model, settings: reader.settings, positions: reader.positions })
 }
 
-/// The model of a family that computes what settings say, which then lose those that it does without.
+/// The model of a family that computes these settings. The settings that it does without are removed.
 fn model(family: &Family, settings: &mut Settings) -> Result<&'static str, Diagnostic> {
     let stated = |key: &str| settings.get(key).map(|(value, _)| value.clone());
     let whole = |key: &str| if let Some(ConfigValue::Int(value)) = stated(key) { Some(value) } else { None };
@@ -73,7 +73,7 @@ fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnost
     })
 }
 
-/// What the names of Transformers' classes of models begin with. The others are of configurations, tokenizers and such.
+/// Prefix of the names of Transformers' classes of models. The other classes are of configurations, tokenizers and such.
 const MODEL_CLASS: &str = "AutoModel";
 
 struct Reader {
@@ -81,7 +81,7 @@ struct Reader {
     settings: Settings,
     positions: Option<Positions>,
     mistakes: Diagnostics,
-    /// Where rotary positions are stated.
+    /// The place of the table of rotary positions.
     table: Option<Span>,
 }
 
@@ -124,12 +124,12 @@ impl Reader {
         self.error(message, span, "not a key that Halite knows", help);
     }
 
-    /// What to do when Halite has no model for what a file says.
+    /// The help where Halite has no model for a file.
     fn own_model(&self) -> String {
         format!("write the model as a `.hal` file: `models/{}.hal` is a start", self.family.model_type)
     }
 
-    /// A key that is left out, or `null`.
+    /// Reads a key that is left out, or `null`.
     fn open(&mut self, key: &Key, object: &Object<'_>, file: FileId) {
         let name = key.name;
         match object.get(name) {
@@ -143,7 +143,7 @@ impl Reader {
         }
     }
 
-    /// What a key that is not stated stands for.
+    /// Sets the default of a key that is not stated.
     fn default(&mut self, key: &Key, default: Unstated, object: &Object<'_>, what: impl FnOnce() -> (String, Span)) {
         if matches!(key.meaning, Meaning::Sets(config, _) if self.settings.contains_key(config)) {
             return;
@@ -171,7 +171,7 @@ impl Reader {
         }
     }
 
-    /// A key that is stated, and known.
+    /// Reads a key that is stated, and known.
     fn known(&mut self, key: &Key, object: &Object<'_>) {
         if let (Meaning::Code, Some(classes)) = (key.meaning, object.object(key.name)) {
             return match classes {
@@ -221,7 +221,7 @@ impl Reader {
         self.error(message, span, "not such a value", help);
     }
 
-    /// Sets what a key says, unless another key says something else.
+    /// Sets the value of a key, unless another key says something else.
     fn set(&mut self, name: &str, config: &'static str, value: ConfigValue, span: Span) {
         let earlier = self.settings.insert(config, (value.clone(), Some(span)));
         if let Some((other, Some(earlier))) = earlier
@@ -232,7 +232,8 @@ impl Reader {
         }
     }
 
-    /// The classes of code that comes with the checkpoint, by what they stand for.
+    /// Refuses code that comes with the checkpoint if it has a class of a model. The keys are the classes of Transformers that the code
+    /// stands for.
     fn code(&mut self, classes: &Object<'_>) {
         let model = classes.keys().find(|name| name.starts_with(MODEL_CLASS));
         if let Some(name) = model {
@@ -244,7 +245,7 @@ impl Reader {
         }
     }
 
-    /// A table of rotary positions.
+    /// Reads a table of rotary positions.
     fn rope(&mut self, forms: &'static [Scaling], table: &Object<'_>, file: FileId) {
         let stated = match TYPES.iter().find_map(|name| table.get(name)).transpose() {
             Ok(stated) => stated,
@@ -271,7 +272,7 @@ impl Reader {
         }
     }
 
-    /// Where no table says otherwise, rotary positions are those of the default form.
+    /// Sets rotary positions to the default form, where no table says otherwise.
     fn unscaled(&mut self) {
         for key in self.family.keys {
             let Meaning::Rope(forms) = key.meaning else { continue };

@@ -20,7 +20,7 @@ pub(crate) fn keys_of(family: &Family, manifest: &Manifest) -> Map<String, Value
     std::iter::once(model_type).chain(family.keys.iter().filter_map(stated)).collect()
 }
 
-/// What a key says of a configuration; `None` where it need not be stated.
+/// The value of a key for a configuration; `None` where it need not be stated.
 fn stated(key: &Key, family: &Family, config: &Config) -> Option<Value> {
     match key.meaning {
         Meaning::Sets(own, range) => {

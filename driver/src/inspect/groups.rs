@@ -1,11 +1,11 @@
-//! How the parameters of each group are updated.
+//! The update of the parameters of each group.
 
 use halite_bundle::Manifest;
 use halite_passes::{decay_of, groups_of};
 use halite_recipe::{Group, Optimizer};
 use serde::Serialize;
 
-/// How the parameters of a group of the optimizer are updated, or those in none.
+/// The update of the parameters in a group of the optimizer, or of those in none.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct GroupRow {
@@ -13,19 +13,19 @@ pub struct GroupRow {
     pub group: Option<String>,
     /// The update rule; `None` when the group is frozen, as for all that follows up to the patterns.
     pub rule: Option<String>,
-    /// What multiplies the learning rate.
+    /// The factor of the learning rate.
     pub lr_scale: Option<f64>,
-    /// Each weight decay, least first, with how many parameters have it.
+    /// Each weight decay, least first, with the number of parameters that have it.
     pub weight_decay: Vec<(f64, u64)>,
     /// The key of the clip and its bound, if gradients are clipped.
     pub clip: Option<(&'static str, f64)>,
     /// The patterns of its parameters.
     pub params: Vec<String>,
-    /// The patterns of what is left out.
+    /// The patterns of the parameters that are left out.
     pub except: Vec<String>,
-    /// How many parameters of the model it has.
+    /// The number of the model's parameters that are in the group.
     pub count: u64,
-    /// Elements of all of them.
+    /// The number of their elements.
     pub elements: u64,
 }
 

@@ -25,8 +25,8 @@ pub fn summarize(graph: &Graph, depth: usize) -> Result<Summary> {
     Ok(summary)
 }
 
-/// How many instructions the entry and what it calls have as they are written: those of a callee once, however often it is
-/// called; reducers not counted.
+/// The number of instructions that the entry and its callees have as they are written: those of a callee count once, however often it
+/// is called; those of reducers do not count.
 ///
 /// # Errors
 /// When the module has no entry.

@@ -1,4 +1,4 @@
-//! IR as people read it: what layers have in common stands once.
+//! IR for people: instructions that layers have in common are listed once.
 
 use crate::compile::for_role;
 use crate::session::Session;
@@ -40,7 +40,7 @@ pub struct Listing {
 pub struct ListedFunction {
     /// Its name.
     pub name: String,
-    /// How often one execution of the module runs it.
+    /// The number of runs in one execution of the module.
     pub runs: u64,
     /// Floating-point operations of one run.
     pub flops: u64,
@@ -97,7 +97,7 @@ fn order(module: &Module) -> Vec<FuncId> {
     order
 }
 
-/// How often one execution runs each function.
+/// The number of runs of each function in one execution.
 pub(super) fn runs(module: &Module) -> Vec<u64> {
     let mut runs = vec![0u64; module.functions.len()];
     if let Some(entry) = runs.last_mut() {
@@ -200,7 +200,7 @@ impl Lines<'_> {
         lines
     }
 
-    /// What instructions agree in that differ in their layer alone, or in the part that they slice.
+    /// The properties of an instruction that all have which differ in their layer alone, or in the part that they slice.
     fn kind<'i>(&self, inst: &'i Inst) -> (Option<&'i Op>, String, Vec<String>) {
         let op = (!matches!(inst.op, Op::Slice(_))).then_some(&inst.op);
         let types = inst.results.iter().map(|&result| self.function.ty(result).to_string()).collect();
@@ -217,7 +217,7 @@ impl Lines<'_> {
         if notes.is_empty() { format!("  {text}") } else { format!("  {text}     // {}", notes.join("; ")) }
     }
 
-    /// A call, and what it keeps for the backward.
+    /// A call, and a note on the residuals that it keeps for the backward.
     fn call(&self, inst: &Inst, callee: &Function) -> (String, String) {
         let results = inst.results.iter().zip(&callee.results);
         let (kept, own): (Vec<_>, Vec<_>) = results.partition(|(_, result)| result.role == ResultRole::Residual);
@@ -238,7 +238,7 @@ impl Lines<'_> {
 /// A parameter or a result.
 struct Item<'a> {
     name: String,
-    /// What it stands under together with others.
+    /// The name under which it is listed together with others.
     family: String,
     ty: &'a TensorType,
     role: String,
@@ -274,7 +274,7 @@ fn abridged<'n>(names: impl Iterator<Item = &'n str>) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// What names have in common that stand together in a list: nothing for plain numbers, the layer for weights of one.
+/// The common part of names that stand together in a list: nothing for plain numbers, the layer for weights of one.
 fn stem(name: &str) -> String {
     let plain = name.trim_start_matches('%');
     if plain.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! Where weights and their state lie on a mesh, and what ranks send to one another in an update.
+//! The placement of weights and their state on a mesh, and the bytes that ranks send to one another in an update.
 
 use super::listing::runs;
 use crate::compile::{CompileOptions, for_role};
@@ -19,7 +19,7 @@ use serde::Serialize;
 pub struct Placement {
     /// The axes of the mesh and their sizes, the major one first.
     pub axes: Vec<(String, usize)>,
-    /// Where weights and their state lie.
+    /// The placement of weights and their state.
     pub buffers: Vec<PlacedBuffers>,
     /// The collectives of an update.
     pub traffic: Vec<Traffic>,
@@ -31,9 +31,9 @@ pub struct Placement {
 pub struct PlacedBuffers {
     /// Their name, with `*` for the layer.
     pub name: String,
-    /// How many they are.
+    /// The number of these buffers.
     pub count: u64,
-    /// Sizes of the whole.
+    /// Sizes of the whole buffer.
     pub shape: Vec<usize>,
     /// For each dimension the axes that shard it: `tensor`, or `tensor/4` where 4 ranks of more do.
     pub axes: Vec<String>,
@@ -53,14 +53,14 @@ pub struct Traffic {
     pub op: String,
     /// The axes along which ranks act together.
     pub axis: String,
-    /// How often an update runs one.
+    /// The number of runs in an update.
     pub count: u64,
     /// Bytes that a rank sends in an update, around rings.
     pub bytes: u64,
 }
 
 impl Session {
-    /// Where the state of a recipe lies on its mesh, and what ranks send to one another in an update.
+    /// The placement of a recipe's state on its mesh, and the bytes that ranks send to one another in an update.
     ///
     /// # Errors
     /// When the recipe does not compile.
@@ -103,7 +103,7 @@ fn placed(manifest: &Manifest) -> Vec<PlacedBuffers> {
     all.into_values().collect()
 }
 
-/// The axes of digits, with the number of ranks where these are not all of an axis.
+/// The axes of these shards of a dimension, with the number of ranks where these are not all of an axis.
 fn named<'a>(mesh: &Mesh, digits: impl Iterator<Item = &'a DimShard>) -> String {
     along(mesh, digits.map(|digit| digit.sub_axis))
 }

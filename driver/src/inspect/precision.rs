@@ -1,4 +1,4 @@
-//! Element types: of the state, and of what computes with little to spare.
+//! Element types of the state, and of sensitive ops and sums.
 
 use crate::compile::for_role;
 use crate::session::Session;
@@ -24,7 +24,7 @@ pub struct PrecisionSummary {
     pub bytes: IndexMap<String, u64>,
     /// Sensitive ops and sums, layers folded together, in the order of the module.
     pub ops: Vec<OpRow>,
-    /// How many converts between float types there are, by `from -> to`.
+    /// The number of converts between float types, by `from -> to`.
     pub converts: IndexMap<String, u64>,
 }
 
@@ -34,7 +34,7 @@ pub struct PrecisionSummary {
 pub struct StateRow {
     /// Their name, numbers as `*`.
     pub parameter: String,
-    /// How many there are.
+    /// The number of these weights.
     pub count: u64,
     /// Elements of all of them.
     pub elements: u64,
@@ -48,21 +48,21 @@ pub struct StateRow {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 #[non_exhaustive]
 pub struct OpRow {
-    /// Where in the model, numbers as `*`.
+    /// The scope in the model, numbers as `*`.
     pub scope: String,
     /// The op or composite.
     pub op: String,
-    /// What kind of op it is.
+    /// The class of the op.
     pub class: &'static str,
     /// Types of its float operands, each once.
     pub operands: Vec<DType>,
-    /// What it computes in, when it is sensitive.
+    /// The type that it computes in, when it is sensitive.
     pub compute: Option<DType>,
-    /// What it sums in, when it sums.
+    /// The type that it sums in, when it sums.
     pub accumulate: Option<DType>,
     /// Types of its float results, each once.
     pub results: Vec<DType>,
-    /// How many there are.
+    /// The number of these instructions.
     pub count: u64,
 }
 
@@ -72,11 +72,11 @@ struct Piece<'a> {
     weight: &'a str,
     dtype: DType,
     elements: u64,
-    /// How many times it is stored.
+    /// The number of copies that are stored.
     copies: u64,
 }
 
-/// What a buffer of the slot of `weight` holds of the weights of the model.
+/// The weights of the model, or parts of them, that a buffer of the slot of `weight` holds.
 fn pieces<'a>(
     slot: &'a str,
     weight: &'a str,

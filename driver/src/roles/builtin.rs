@@ -4,7 +4,7 @@ use super::{Calls, Returned, Role};
 use crate::pipelines::{grad_step, grads, inference, train_step, update_step};
 use halite_bundle::ModuleRole;
 
-/// In the order in which modules stand in a bundle.
+/// The roles that Halite comes with, in the order in which their modules stand in a bundle.
 pub(super) fn roles() -> Vec<Role> {
     let loss = || vec![Returned::Loss];
     vec![

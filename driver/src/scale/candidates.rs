@@ -10,9 +10,9 @@ const HIDDEN: i64 = 64;
 const HEADS: i64 = 4;
 /// Largest batch and sequence.
 const STEP: [(&str, i64); 2] = [("batch", 2), ("seq", 32)];
-/// Where a recipe states how many steps make an update.
+/// The key at which a recipe states the number of steps in an update.
 pub(super) const STEPS: &str = "accumulate";
-/// The largest of them: two ranks are a group that every target takes, and two steps add up.
+/// The largest number of steps, and of ranks along an axis: two ranks are a group that every target takes, and two steps add up.
 const RANKS: i64 = 2;
 /// Widths of a head to try where its own does not fit.
 const WIDTHS: [i64; 4] = [16, 8, 4, 2];
@@ -24,7 +24,7 @@ pub(super) fn axis(key: &str) -> Option<MeshAxis> {
     MeshAxis::ALL.into_iter().find(|axis| axis.key() == key)
 }
 
-/// What a small model has smaller: the sizes to change, as many at once as the model takes.
+/// The sizes to change for a small model, as many at once as the model takes.
 pub(super) fn sizes(size: &dyn Fn(&str) -> Option<i64>, recipe: &Recipe) -> Vec<Change> {
     let given = |key: &str| match key {
         "batch" => recipe.batch.and_then(|size| i64::try_from(size).ok()),

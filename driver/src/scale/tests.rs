@@ -1,4 +1,4 @@
-//! What the models take, they take when it is scaled down.
+//! Models that are scaled down are still elaborated and compiled.
 
 use crate::compile::CompileOptions;
 use crate::session::Session;

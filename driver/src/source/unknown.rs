@@ -1,10 +1,10 @@
-//! Inputs that are none.
+//! Inputs that are neither a recipe nor a model.
 
 use crate::definition::of_hub;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, codes};
 
-/// The refusal of what is neither a preset nor a built-in model, nor a path to a recipe or a model.
+/// The error of an input that is neither a preset nor a built-in model, nor a path to a recipe or a model.
 pub(super) fn input(input: &str) -> Diagnostic {
     if input.ends_with(".safetensors") {
         let error = Diagnostic::error(

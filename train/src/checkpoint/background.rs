@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-/// What a checkpoint is made of: all that the thread needs that writes it.
+/// A checkpoint to write: all that the writer thread needs.
 pub(crate) struct Save {
     pub(crate) run: PathBuf,
     pub(crate) disk: Disk,
@@ -23,7 +23,7 @@ pub(crate) struct Save {
 }
 
 impl Save {
-    /// Writes the checkpoint, lets the state in the folder of the run be it, then removes old ones.
+    /// Writes the checkpoint, links or copies its state into the folder of the run, then removes old checkpoints.
     pub(crate) fn write(self) -> Result<()> {
         let Self { run, disk, options, update, state, text: (key, text) } = self;
         let checkpoints = Checkpoints::on(&run, disk.clone());
@@ -35,14 +35,14 @@ impl Save {
     }
 }
 
-/// What a file system says that has no second names.
+/// Errors of a file system that has no hard links.
 const HAS_NONE: [ErrorKind; 4] =
     [ErrorKind::Unsupported, ErrorKind::PermissionDenied, ErrorKind::CrossesDevices, ErrorKind::TooManyLinks];
 
-/// Puts a file of a checkpoint into the folder of the run: as a second name or, where the file system has none, as a copy.
+/// Puts a file of a checkpoint into the folder of the run: as a hard link or, where the file system has none, as a copy.
 ///
 /// # Errors
-/// When it can be neither.
+/// When neither works.
 pub(crate) fn put(disk: &Disk, file: &Path, place: &Path) -> Result<()> {
     match halite_disk::link_on(disk, file, place) {
         Ok(()) => Ok(()),
@@ -58,7 +58,7 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Begins to write, once the one before is written.
+    /// Begins to write a checkpoint, once the previous one is written.
     ///
     /// # Errors
     /// When there can be no thread.
@@ -70,13 +70,13 @@ impl Background {
         Ok(())
     }
 
-    /// What became of a checkpoint that is no longer being written, with its update.
+    /// The update and the outcome of the checkpoint whose writing has ended, if there is one.
     pub(crate) fn ended(&mut self) -> Option<(u64, Result<()>)> {
         let is_ended = self.under_way.as_ref().is_some_and(|(_, thread)| thread.is_finished());
         if is_ended { self.wait() } else { None }
     }
 
-    /// What became of the checkpoint that is being written, once it is.
+    /// Waits for the checkpoint that is being written, if there is one. Returns its update and outcome.
     pub(crate) fn wait(&mut self) -> Option<(u64, Result<()>)> {
         let (update, thread) = self.under_way.take()?;
         Some((update, thread.join().unwrap_or_else(|_| Err(Diagnostic::bug("writing a checkpoint panicked")))))

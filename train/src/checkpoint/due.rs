@@ -1,14 +1,14 @@
-//! When a run saves a checkpoint, and which it keeps.
+//! Schedules of checkpoints: every so many updates, or every so many minutes.
 
 use halite_recipe::CheckpointOptions;
 use std::time::{Duration, Instant};
 
-/// Whether something that happens every so many updates happens after this one; 0 is never.
+/// Whether an action that is repeated every `every` updates is due after update `step`; 0 is never.
 pub fn is_due(step: u64, every: u64) -> bool {
     every > 0 && step.is_multiple_of(every)
 }
 
-/// Tells when minutes are over.
+/// Timer of checkpoints that are saved every so many minutes.
 #[derive(Debug)]
 pub(crate) struct Due {
     between: Duration,
@@ -16,7 +16,7 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    /// From now on.
+    /// A timer that starts now.
     pub(crate) fn new(options: &CheckpointOptions, now: Instant) -> Self {
         Self { between: Duration::from_secs(options.minutes.saturating_mul(60)), last: now }
     }
@@ -26,7 +26,7 @@ impl Due {
         !self.between.is_zero() && now.saturating_duration_since(self.last) >= self.between
     }
 
-    /// A checkpoint was begun.
+    /// Restarts the timer: a checkpoint was begun.
     pub(crate) fn begun(&mut self, now: Instant) {
         self.last = now;
     }

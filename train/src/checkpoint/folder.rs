@@ -8,7 +8,7 @@ use halite_support::{Diagnostic, Result, codes};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What the state is called that one process holds as a whole, in a checkpoint and in the folder of a run.
+/// File name of a state that one process holds whole, in a checkpoint and in the folder of a run.
 pub(crate) const STATE: &str = "state.safetensors";
 
 /// The digits of an update in the name of its folder, so that names sort as updates do.
@@ -32,17 +32,17 @@ pub struct Checkpoint {
     pub state: PathBuf,
 }
 
-/// What is found where a run is to go on.
+/// The newest checkpoint that a run can resume from.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Newest {
     /// The newest checkpoint that is whole, if there is one.
     pub checkpoint: Option<Checkpoint>,
-    /// What is wrong with those that are newer.
+    /// The faults of newer checkpoints that are not whole.
     pub passed_over: Vec<Diagnostic>,
 }
 
 impl Checkpoints {
-    /// Those in the folder of a run, which is made when one is saved.
+    /// The checkpoints in the folder of a run. The folder is made when one is saved.
     pub fn new(run: &Path) -> Self {
         Self::on(run, Disk::default())
     }
@@ -57,7 +57,7 @@ impl Checkpoints {
         &self.folder
     }
 
-    /// Where the checkpoint of an update is.
+    /// The folder of the checkpoint of an update.
     pub fn folder(&self, update: u64) -> PathBuf {
         self.folder.join(format!("{update:0DIGITS$}"))
     }
@@ -70,12 +70,12 @@ impl Checkpoints {
         updates
     }
 
-    /// Looks for the newest whole checkpoint. Every byte of it is read.
+    /// Finds the newest whole checkpoint. Every byte of it is read.
     pub fn newest(&self) -> Newest {
         self.newest_until(u64::MAX)
     }
 
-    /// The same among those of updates up to this one.
+    /// As [`newest`](Self::newest), among the checkpoints of updates up to `last`.
     pub(crate) fn newest_until(&self, last: u64) -> Newest {
         let mut newest = Newest::default();
         for update in self.updates().into_iter().rev().filter(|&update| update <= last) {
@@ -115,7 +115,7 @@ impl Checkpoints {
         self.commit(update, BTreeMap::from([(STATE.to_owned(), FileSum::of(&bytes))]))
     }
 
-    /// Makes an empty folder for a checkpoint. What an earlier one left that is not whole goes.
+    /// Makes an empty folder for a checkpoint. An incomplete checkpoint of the same update is removed.
     pub(crate) fn begin(&self, update: u64) -> Result<()> {
         let folder = self.folder(update);
         self.remove(&folder)?;
@@ -210,7 +210,8 @@ impl Checkpoint {
     }
 }
 
-/// The text that goes with a state in the place of that in its file; nothing of one that is in no checkpoint, or as it was saved.
+/// The text that replaces the one in the file of a state, from the manifest of its checkpoint. `None` where the state is in no
+/// checkpoint, or its text is as it was saved.
 ///
 /// # Errors
 /// When the checkpoint is not whole.
@@ -221,7 +222,7 @@ pub(crate) fn text_of(state: &Path) -> Result<Option<String>> {
     Ok(Manifest::read(folder, update)?.text)
 }
 
-/// The update by whose number a folder is called.
+/// The update in the name of a folder.
 fn update_of(folder: &Path) -> Option<u64> {
     let name = folder.file_name()?.to_str()?;
     let is_number = name.len() >= DIGITS && name.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,14 +1,14 @@
-//! What keeps two runs out of one folder.
+//! The lock that keeps two runs out of one folder.
 
 use super::manifest::unchanged;
 use halite_disk::{Disk, Lock, Locking};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
 
-/// The file by which a run has its folder.
+/// Name of the lock file in the folder of a run.
 pub(crate) const LOCK: &str = "run.lock";
 
-/// Held while a run works in its folder; it ends with the process, however that ends.
+/// A lock that is held while a run works in its folder; it ends with the process, however that ends.
 #[derive(Debug)]
 pub(crate) struct RunLock {
     _lock: Lock,

@@ -1,4 +1,4 @@
-//! What makes files a checkpoint: `checkpoint.json`, which is written last.
+//! The manifest of a checkpoint: `checkpoint.json`, which is written last and makes the files a checkpoint.
 
 use halite_bundle::sha256;
 use halite_disk::Disk;
@@ -11,17 +11,17 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The file that says what a checkpoint consists of.
+/// Name of the file that lists the files of a checkpoint.
 pub(super) const NAME: &str = "checkpoint.json";
 
 /// The format that this build reads and writes.
 const VERSION: u32 = 1;
 
-/// How much of a file is looked at in one piece, in bytes.
+/// Size of the pieces in which a file is read, in bytes.
 const PIECE: usize = 1 << 20;
 
-/// What a file of a checkpoint holds. The sum is that of bundles and records, so that one tool checks them all; it is made beside the
-/// updates, which do not wait for it.
+/// The size and the checksum of a file of a checkpoint. The checksum is a SHA-256 as in bundles and records, so that one tool checks
+/// them all; it is computed beside the updates, which do not wait for it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileSum {
@@ -32,12 +32,12 @@ pub(crate) struct FileSum {
 }
 
 impl FileSum {
-    /// That of a file with this content.
+    /// The size and the checksum of this content.
     pub(crate) fn of(content: &[u8]) -> Self {
         Self { bytes: content.len() as u64, sha256: sha256(content) }
     }
 
-    /// Holds a file to it.
+    /// Checks the size and the checksum of a file.
     ///
     /// # Errors
     /// With what is wrong about the file.
@@ -70,7 +70,7 @@ pub(super) struct Manifest {
     update: u64,
     /// The files of the checkpoint, by name.
     pub(super) files: BTreeMap<String, FileSum>,
-    /// What holds of the state since, in the place of the text in its file.
+    /// The text that replaces the one in the file of the state, where it has changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
 }
@@ -120,10 +120,10 @@ impl Manifest {
         }
     }
 
-    /// Holds every file to its size and sum.
+    /// Checks the size and the checksum of every file.
     ///
     /// # Errors
-    /// With the first file that is another.
+    /// Of the first file that differs.
     pub(super) fn check(&self, folder: &Path) -> Result<()> {
         let check = |(name, sum): (&String, &FileSum)| sum.check(&folder.join(name));
         self.files.iter().try_for_each(check).map_err(|reason| broken(folder, &reason))
@@ -138,12 +138,12 @@ impl Manifest {
     }
 }
 
-/// That a folder is no checkpoint, and why.
+/// The error of a folder that is not a whole checkpoint.
 fn broken(folder: &Path, reason: &str) -> Diagnostic {
     Diagnostic::error(codes::CHECKPOINT, format!("`{}` is not a whole checkpoint: {reason}", folder.display()))
 }
 
-/// That a file of a checkpoint cannot be changed.
+/// The error of a file of a checkpoint that cannot be changed.
 pub(super) fn unchanged(action: &str, path: &Path) -> impl Fn(std::io::Error) -> Diagnostic {
     move |error| cannot(action, path, &error)
 }

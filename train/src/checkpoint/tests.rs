@@ -125,7 +125,7 @@ fn the_last_ones_and_every_so_many_stay() {
         for update in 1..=7 {
             checkpoints.save(update, &state(0.0)).unwrap();
         }
-        // What was never finished goes where it is old, and does not count; what is newer stays.
+        // An unfinished checkpoint is removed where it is old, and does not count; a newer one stays.
         std::fs::remove_file(checkpoints.folder(6).join("checkpoint.json")).unwrap();
         std::fs::create_dir(checkpoints.folder(9)).unwrap();
         checkpoints.prune(keep, keep_every).unwrap();

@@ -5,10 +5,10 @@ use halite_support::{Diagnostic, Result, codes};
 /// How a token is chosen from logits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sampling {
-    /// What logits are divided by; 0 takes the most probable token.
+    /// The divisor of the logits; 0 takes the most probable token.
     pub temperature: f64,
-    /// Of the most probable tokens, as many are taken as have this probability together: the nucleus of Holtzman et al. 2020. 1 takes
-    /// all.
+    /// The probability of the nucleus (Holtzman et al. 2020): the fewest most probable tokens that have it together are sampled from. 1
+    /// takes all.
     pub top_p: f64,
 }
 
@@ -33,7 +33,7 @@ impl Sampling {
         Ok(())
     }
 
-    /// A token by 64 random bits; of equal ones, the first is taken before the others.
+    /// Chooses a token by 64 random bits; of equally probable ones, the first is taken before the others.
     ///
     /// # Errors
     /// When a logit is NaN or infinite, or there is none.
@@ -61,7 +61,7 @@ impl Sampling {
         Ok(order[nucleus - 1])
     }
 
-    /// How many of the weights, largest first, have the share `top_p` together.
+    /// The number of weights, largest first, that have the share `top_p` together.
     fn nucleus(&self, weights: &[f64]) -> usize {
         let wanted = self.top_p * weights.iter().sum::<f64>();
         let mut sum = 0.0;
@@ -82,7 +82,7 @@ mod tests {
     const LOGITS: [f64; 5] = [0.0, 2.0, -1.0, 1.0, 2.0];
     const DRAWS: u64 = 100_000;
 
-    /// How often each token is chosen.
+    /// The number of times that each token is chosen.
     fn counts(sampling: Sampling) -> [u64; 5] {
         let stream = Stream::new(3, "draws");
         let mut counts = [0; 5];

@@ -38,17 +38,17 @@ pub fn tokenizer(name: Option<&str>, bundle: &Bundle) -> Result<Box<dyn Tokenize
     halite_data::open_tokenizer(name.or(of_recipe).unwrap_or("bytes"), Path::new("."))
 }
 
-/// Makes text of tokens, which ends where one of the texts `stop` comes up.
+/// Decodes tokens to text, which ends at the first of the texts `stop`.
 #[derive(Clone, Copy)]
 pub struct Written<'a> {
-    /// Whose tokens they are.
+    /// The tokenizer of the tokens.
     pub tokenizer: &'a dyn Tokenizer,
-    /// What ends a text and is not part of it.
+    /// Texts that end the generated text, and are not part of it.
     pub stop: &'a [String],
 }
 
 impl Written<'_> {
-    /// All the text of tokens, those left out that no text is made of.
+    /// The whole text of tokens. Special tokens are left out.
     ///
     /// # Errors
     /// When the tokenizer does not know them.
@@ -57,13 +57,13 @@ impl Written<'_> {
         self.tokenizer.decode(&of_text)
     }
 
-    /// A text up to the first of what ends it.
+    /// Cuts a text at the first of the texts `stop`.
     pub fn cut<'t>(&self, text: &'t str) -> &'t str {
         let end = self.stop.iter().filter_map(|stop| text.find(stop.as_str())).min();
         &text[..end.unwrap_or(text.len())]
     }
 
-    /// Whether tokens have what ends a text.
+    /// Whether the text of tokens has one of the texts `stop`.
     ///
     /// # Errors
     /// As [`whole`](Self::whole).
@@ -84,14 +84,15 @@ impl Written<'_> {
     }
 }
 
-/// How texts begin and end.
+/// The tokens that begin and end texts.
 struct Marked {
     bos: Option<i32>,
     ends: Vec<i32>,
 }
 
 impl Marked {
-    /// As documents do in the data of a recipe. Where it has none, nobody knows which of the ends that are known the model learned: any.
+    /// The tokens that begin and end documents in the data of a recipe. Without data, the end that the tokenizer states; else all known
+    /// ends, as it is unknown which of them the model learned.
     fn of(tokenizer: &dyn Tokenizer, data: Option<&DataTable>) -> Result<Self> {
         let Some(data) = data else {
             let ends = match tokenizer.stated_end()?.and_then(|end| tokenizer.id(&end)) {

@@ -1,5 +1,5 @@
-//! Where the leader takes in the other processes. Whoever connects may be anyone: it is heard beside the others, for a while and for few
-//! bytes, and passed over unless it knows the secret of the launch.
+//! The leader's admission of the other processes. Anyone may connect: each connection is read beside the others, for a while and for
+//! few bytes, and refused unless it knows the secret of the launch.
 
 use super::line::{Line, MOST_AT_FIRST, VERSION};
 use super::options::PeerOptions;
@@ -11,30 +11,30 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How long one that connects may take to say who it is.
+/// The time that a connection has to state its rank.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// How many are heard at a time beside as many as there are ranks. Of more, the one that came first goes.
+/// The number of connections that are read at a time, beside one for each rank. Beyond that, the oldest is closed.
 const HEARD: usize = 64;
 
-/// How many that are passed over are told of.
+/// The number of refused connections that are described.
 const TOLD: usize = 8;
 
-/// The stack of what hears one, in bytes.
+/// The stack of the thread that reads one connection, in bytes.
 const STACK: usize = 1 << 18;
 
-/// All others, in the order of their ranks, and who was passed over.
+/// The streams of all others in the order of their ranks, and descriptions of the refused connections.
 pub(super) struct Met {
     pub(super) streams: Vec<TcpStream>,
     pub(super) passed_over: Vec<String>,
 }
 
-/// The door of a run, at which its processes come in.
+/// The admission of the processes of a run.
 struct Door<'a> {
     options: &'a PeerOptions,
     deadline: Instant,
     listener: TcpListener,
-    /// Those that are heard, the first one first.
+    /// The connections that are being read, the oldest first.
     heard: VecDeque<TcpStream>,
     said: Receiver<(TcpStream, Greeting)>,
     say: SyncSender<(TcpStream, Greeting)>,
@@ -42,15 +42,15 @@ struct Door<'a> {
     passed_over: Vec<String>,
 }
 
-/// What one said who came.
+/// The first line of a connection.
 enum Greeting {
-    /// That it is this rank of so many, by this version, and the secret.
+    /// Its rank, the number of ranks, its version of the protocol, and its secret.
     Hello { version: u32, rank: usize, world: usize, secret: String },
-    /// Nothing, or something else.
+    /// No line, or another one.
     Nothing,
 }
 
-/// Waits for all others.
+/// Waits until all others are admitted.
 ///
 /// # Errors
 /// When not all come in time, or one that knows the secret does not fit.
@@ -93,7 +93,7 @@ impl Door<'_> {
         }
     }
 
-    /// Hears who came, on a thread of its own.
+    /// Reads the greeting of a connection, on a thread of its own.
     fn hear(&mut self, stream: TcpStream) -> io::Result<()> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
@@ -120,7 +120,7 @@ impl Door<'_> {
         std::thread::Builder::new().name("door".to_owned()).stack_size(STACK).spawn(hear).map(drop)
     }
 
-    /// Takes in one that said who it is, or passes it over.
+    /// Admits a connection by its greeting, or refuses it.
     ///
     /// # Errors
     /// When it knows the secret and does not fit.
@@ -177,7 +177,7 @@ impl Door<'_> {
     }
 }
 
-/// What one says until a moment: its first line.
+/// Reads the first line of a connection, until a moment.
 fn greeting(stream: &TcpStream, until: Instant) -> Greeting {
     let reader = BufReader::with_capacity(1, Until { stream, until });
     match Line::receive(&mut { reader }, MOST_AT_FIRST) {
@@ -203,7 +203,7 @@ impl Read for Until<'_> {
     }
 }
 
-/// Whether the other end was closed. One that waits has said all that it says.
+/// Whether the other end was closed. A process that waits for admission sends nothing more.
 fn is_gone(stream: &TcpStream) -> bool {
     let looked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
     _ = stream.set_nonblocking(false);
@@ -214,7 +214,7 @@ fn is_same(one: &TcpStream, other: &TcpStream) -> bool {
     matches!((one.peer_addr(), other.peer_addr()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Tells a process why it cannot take part and whether another try may do, if it still hears, and that nothing else comes.
+/// Tells a process, if it still reads, why it is refused and whether another try may succeed. Nothing is sent after that.
 fn refuse(stream: &mut TcpStream, reason: &str, passes: bool) {
     _ = Line::Failed { reason: reason.to_owned(), passes }.send(stream);
     _ = stream.shutdown(Shutdown::Write);

@@ -1,4 +1,4 @@
-//! How the processes of a run meet.
+//! The meeting of the processes of a run.
 
 use super::door::{Met, meet};
 use super::line::{Line, MOST, MOST_AT_FIRST, VERSION};
@@ -11,18 +11,18 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How much longer than for the leader is waited for what it says.
+/// The time beyond the leader's deadline in which the others wait for its answer.
 const LONGER: Duration = Duration::from_secs(10);
 
-/// How many lines wait to be heard. A rank says one, and waits for what all say.
+/// The number of received lines that may wait. A rank sends one, and waits for the texts of all.
 const QUEUE: usize = 64;
 
 impl Peers {
     /// Meets the other processes.
     ///
     /// # Errors
-    /// [`RANKS_APART`](halite_support::codes::RANKS_APART) when the address is none or is taken or not all come in time, [`OTHER_RANK`](halite_support::codes::OTHER_RANK)
-    /// when one of the launch does not fit.
+    /// [`RANKS_APART`](halite_support::codes::RANKS_APART) when the address is none or is taken or not all come in time,
+    /// [`OTHER_RANK`](halite_support::codes::OTHER_RANK) when one of the launch does not fit.
     pub fn join(options: &PeerOptions) -> Result<Self> {
         let PeerOptions { rank, world, patience, .. } = *options;
         if rank >= world || world < 2 {
@@ -36,7 +36,7 @@ impl Peers {
         Self::of(options, met).map_err(|error| options.at(&error.to_string()))
     }
 
-    /// Of processes that met, each of which is listened to from here on.
+    /// The peers of a process, once all have met. Each connection is read from here on.
     fn of(options: &PeerOptions, met: Met) -> io::Result<Self> {
         let PeerOptions { rank, world, patience, .. } = *options;
         let Met { streams, passed_over } = met;
@@ -57,7 +57,7 @@ impl Peers {
     }
 }
 
-/// What listens to one other process.
+/// The listener to one other process.
 struct Listener {
     other: usize,
     leads: bool,
@@ -66,7 +66,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Passes on what comes, until the end; what is not to come any more ends the run of all.
+    /// Passes lines on until the last exchange. A failure, or a connection that ends before, ends the run of all.
     fn listen(self, stream: TcpStream, streams: &Streams) {
         let mut stream = BufReader::new(stream);
         loop {
@@ -97,7 +97,7 @@ fn resolve(options: &PeerOptions) -> Result<SocketAddr> {
     found.into_iter().next().ok_or_else(|| options.at("the name has no address"))
 }
 
-/// Waits for all others, and bids them welcome once they are there.
+/// Waits for all others, and welcomes them once they are there.
 fn lead(options: &PeerOptions, deadline: Instant) -> Result<Met> {
     let listener = TcpListener::bind(resolve(options)?).map_err(|error| {
         options.at(&error.to_string()).help("choose another root address, whose next port is free as well")
@@ -109,7 +109,8 @@ fn lead(options: &PeerOptions, deadline: Instant) -> Result<Met> {
     Ok(met)
 }
 
-/// Finds the first process, and waits until all are there. What answers and ends without a word is not it, or was too busy to hear.
+/// Connects to the first process, and waits until all are there. A process that accepts and ends without a line is not the first one,
+/// or was too busy.
 fn follow(options: &PeerOptions, deadline: Instant) -> Result<TcpStream> {
     let address = resolve(options)?;
     loop {
@@ -127,7 +128,7 @@ fn follow(options: &PeerOptions, deadline: Instant) -> Result<TcpStream> {
     }
 }
 
-/// Says who this is, and hears the answer.
+/// Sends the greeting of this process, and receives the answer.
 fn greet(options: &PeerOptions, address: SocketAddr, deadline: Instant) -> io::Result<(TcpStream, Line)> {
     let left = || deadline.saturating_duration_since(Instant::now()).max(TICK);
     let mut stream = TcpStream::connect_timeout(&address, left())?;

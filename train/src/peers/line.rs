@@ -1,70 +1,70 @@
-//! What processes say to one another.
+//! The protocol between the processes of a run.
 
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Read, Write};
 
-/// The version of what is said: processes of one run are of one.
+/// The version of the protocol. All processes of a run have the same.
 pub(super) const VERSION: u32 = 3;
 
-/// The most bytes of a line, in which thousands of ranks have room; more is no line of a run.
+/// The most bytes of a line, enough for thousands of ranks. A longer line is of no run.
 pub(super) const MOST: u64 = 1 << 26;
 
-/// The same of a line by which one says who it is, or is told whether it takes part.
+/// The most bytes of a greeting, and of the answer to it.
 pub(super) const MOST_AT_FIRST: u64 = 1 << 12;
 
-/// What one process of a run says to another: a line of JSON.
+/// A message from one process of a run to another: a line of JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Line {
-    /// Who connects.
+    /// The greeting of a process that connects.
     Hello {
-        /// The version of what is said.
+        /// The version of the protocol.
         version: u32,
         /// The number of the process, from 0.
         rank: usize,
-        /// How many processes there are.
+        /// The number of processes.
         world: usize,
-        /// What the processes of the launch know.
+        /// The secret of the launch.
         #[serde(default)]
         secret: String,
     },
-    /// All have come.
+    /// All processes have met.
     Welcome,
-    /// What a rank says at a point.
+    /// The text of a rank at a point.
     Say {
-        /// Where all come to.
+        /// The name of the point, which all ranks reach.
         point: String,
-        /// What the rank says there.
+        /// The text of the rank.
         said: String,
     },
-    /// What all say there.
+    /// The texts of all ranks at a point.
     All {
-        /// Where all came to.
+        /// The name of the point.
         point: String,
-        /// What each says, by rank.
+        /// The texts, by rank.
         said: Vec<String>,
     },
     /// The run cannot go on.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// Whether another try may do.
+        /// Whether another try may succeed.
         passes: bool,
     },
 }
 
 impl Line {
-    /// Sends it.
+    /// Sends the line.
     ///
     /// # Errors
-    /// When the stream takes it not or not whole.
+    /// When the stream does not take it, or not whole.
     pub fn send(&self, stream: &mut impl Write) -> io::Result<()> {
         let mut text = serde_json::to_string(self).map_err(io::Error::other)?;
         text.push('\n');
         stream.write_all(text.as_bytes())
     }
 
-    /// The next line of a stream, of at most `most` bytes; none where it ended, or what comes is no line.
+    /// Receives the next line of a stream, of at most `most` bytes; `None` where the stream ended, or the text is no such line.
     pub fn receive(stream: &mut impl BufRead, most: u64) -> Option<Self> {
         let mut bytes = Vec::new();
         stream.by_ref().take(most).read_until(b'\n', &mut bytes).ok()?;

@@ -1,32 +1,33 @@
-//! Where processes meet.
+//! Options of the meeting of processes.
 
 use halite_support::{Diagnostic, codes};
 use std::time::Duration;
 
-/// Which process this is, and where all meet.
+/// The rank of this process, and the address where all meet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PeerOptions {
-    /// The number of this process, from 0: that of its rank. The first one leads.
+    /// The rank of this process, from 0. Rank 0 leads.
     pub rank: usize,
-    /// How many there are, at least two.
+    /// The number of processes, at least two.
     pub world: usize,
-    /// `HOST:PORT` of the first one.
+    /// The address of rank 0, as `HOST:PORT`.
     pub address: String,
-    /// How long is waited for the others, at the start and wherever all have to come to.
+    /// The time to wait for the others, at the start and at every exchange.
     pub patience: Duration,
-    /// What all processes of one launch know and nobody else does, in at most a few hundred bytes. It goes over the network as it is.
+    /// The secret of a launch: known to all its processes and to nobody else, of at most a few hundred bytes. It is sent over the
+    /// network unencrypted.
     pub secret: String,
 }
 
 impl PeerOptions {
-    /// What is wrong with the place where all meet.
+    /// The error that the processes do not meet at the address, with the reason.
     pub(super) fn at(&self, reason: &str) -> Diagnostic {
         let Self { rank, world, address, .. } = self;
         apart(&format!("rank {rank} of {world} does not meet the others at `{address}`: {reason}"))
     }
 }
 
-/// That not all meet.
+/// The error that not all processes meet.
 pub(super) fn apart(reason: &str) -> Diagnostic {
     Diagnostic::error(codes::RANKS_APART, reason)
 }

@@ -80,7 +80,8 @@ fn reach(address: SocketAddr) -> TcpStream {
     }
 }
 
-/// What strangers say: another protocol, a wrong secret, a rank and a world that there is not, another version, half a line, nothing.
+/// First lines of strangers: another protocol, a wrong secret, a rank and a world that do not exist, another version, half a line,
+/// nothing.
 const STRANGERS: [&str; 9] = [
     "GET / HTTP/1.1\n",
     "{\"hello\":{\"version\":3,\"rank\":1,\"world\":3,\"secret\":\"of another launch\"}}\n",

@@ -1,4 +1,4 @@
-//! What runs do with checkpoints.
+//! Checkpoints of runs.
 
 use super::*;
 use halite_disk::{Disk, Fate, Operation};

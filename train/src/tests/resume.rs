@@ -83,7 +83,7 @@ fn a_run_that_is_stopped_between_evaluations_measures_what_it_would_have() {
     assert!(files(whole.path()) == files(parts.path()));
 }
 
-/// What an observer is warned of.
+/// The warnings that an observer receives.
 #[derive(Default)]
 struct Warnings(Vec<Diagnostic>);
 

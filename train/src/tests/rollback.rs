@@ -99,7 +99,7 @@ fn a_run_goes_back_as_often_as_it_may() {
     assert_eq!((ended(0, 4), ended(3, 4), ended(3, 15)), (0, 3, 0));
 }
 
-/// What a run leaves that does not depend on time or on how often it was started.
+/// The files of a run that do not depend on time or on how often it was started.
 fn left(folder: &Path) -> Vec<Vec<u8>> {
     let files = RunFiles::new(folder);
     [files.state(), files.metrics(), files.plot(), files.recipe()].map(|path| std::fs::read(path).unwrap()).into()
@@ -130,7 +130,7 @@ fn a_run_that_goes_back_and_is_killed_anywhere_can_be_resumed() {
     assert!(gone_back > 2, "{gone_back} runs had gone back");
 }
 
-/// What spoiled an update may not come again: that its batches are skipped is on the device before the run goes on.
+/// A batch that spoiled an update may not do so again: that it is skipped is on the disk before the run goes on.
 #[test]
 fn a_run_that_is_killed_after_it_went_back_skips_what_it_skipped() {
     struct Killed;

@@ -1,4 +1,4 @@
-//! What is seen of runs.
+//! Observers, times, alarms and pages of runs.
 
 use super::*;
 use halite_data::{Data, Dataset, Opened, Position, Rows, Skipped, Takes};
@@ -6,7 +6,7 @@ use halite_support::Diagnostic;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What an observer hears, in order, without what depends on time.
+/// The calls that an observer receives, in order, without values that depend on time.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<Vec<String>>>);
 
@@ -97,7 +97,7 @@ fn a_run_that_is_resumed_has_the_time_of_every_update_once() {
     assert_eq!(timed(&files), (1..=25).collect::<Vec<_>>());
 }
 
-/// What is warned of.
+/// The warnings that an observer receives.
 #[derive(Default)]
 struct Warned(Vec<String>);
 
@@ -133,7 +133,7 @@ fn a_run_goes_on_where_its_telemetry_is_torn() {
     assert_eq!(timed(&files), [23, 24]);
 }
 
-/// What a run writes stays in its folder, and what is elsewhere stays as it was.
+/// A run writes only into its folder, and files elsewhere stay as they were.
 #[test]
 fn nothing_in_the_folder_of_a_run_leads_elsewhere() {
     let folder = tempfile::tempdir().unwrap();

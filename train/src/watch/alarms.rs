@@ -1,4 +1,4 @@
-//! What looks wrong in a run, while it goes on.
+//! Alarms of a run, while it goes on.
 //!
 //! Each alarm is raised once when its condition begins to hold, and again only after it ceased to. None changes the run.
 
@@ -17,12 +17,12 @@ use halite_support::Diagnostic;
 use loss_floor::LossFloor;
 use loss_gap::LossGap;
 
-/// Something that looked wrong after an update.
+/// An alarm after an update.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Alarm {
     /// The update.
     pub step: u64,
-    /// What, how much, and what to do.
+    /// The condition, its extent and a remedy.
     pub warning: Diagnostic,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Alarms {
 }
 
 impl Alarms {
-    /// With the limits of a recipe.
+    /// The alarms by the limits of a recipe.
     fn new(options: &MetricsOptions) -> Self {
         Self {
             gradient_rise: GradientRise::new(options.grad_norm_rise),
@@ -48,19 +48,19 @@ impl Alarms {
         }
     }
 
-    /// Those of a run that measured and timed this.
+    /// The alarms of a run with this history and these times.
     pub(crate) fn of(options: &MetricsOptions, history: &History, times: &Times) -> Self {
         let mut alarms = Self::new(options);
         alarms.replay(history, times);
         alarms
     }
 
-    /// Those that were raised so far.
+    /// The alarms that were raised so far.
     pub(crate) fn raised(&self) -> &[Alarm] {
         &self.raised
     }
 
-    /// Goes through what was measured before, as if it had been heard.
+    /// Goes through a history as if its records had just been reported.
     fn replay(&mut self, history: &History, times: &Times) {
         let (mut evals, mut times) = (history.evals.iter().peekable(), times.records().iter().peekable());
         let mut catch_up = |alarms: &mut Self, step: u64| {
@@ -78,20 +78,20 @@ impl Alarms {
         catch_up(self, u64::MAX);
     }
 
-    /// What an update raises.
+    /// The alarms that an update raises.
     pub(super) fn stepped(&mut self, record: &StepRecord) -> Vec<Diagnostic> {
         self.loss_gap.stepped(record);
         let found = [self.gradient_rise.stepped(record), self.loss_floor.stepped(record)];
         self.raise(record.step, found.into_iter().flatten().collect())
     }
 
-    /// What an evaluation raises.
+    /// The alarms that an evaluation raises.
     pub(super) fn evaluated(&mut self, record: &EvalRecord) -> Vec<Diagnostic> {
         let gap = self.loss_gap.evaluated(record);
         self.raise(record.step, gap.into_iter().collect())
     }
 
-    /// What the time of an update raises.
+    /// The alarms that the time of an update raises.
     pub(super) fn timed(&mut self, record: &TimeRecord) -> Vec<Diagnostic> {
         let stall = self.data_stall.timed(record);
         self.raise(record.step, stall.into_iter().collect())
@@ -103,14 +103,14 @@ impl Alarms {
     }
 }
 
-/// Whether something holds, of which only the beginning is told.
+/// A condition of which only the beginning is reported.
 #[derive(Clone, Copy, Debug, Default)]
 struct Episode {
     holds: bool,
 }
 
 impl Episode {
-    /// Whether it begins to hold now.
+    /// Whether the condition begins to hold now.
     fn begins(&mut self, holds: bool) -> bool {
         !std::mem::replace(&mut self.holds, holds) && holds
     }

@@ -1,4 +1,4 @@
-//! Where the time of a run goes.
+//! The time of a run, by its parts.
 
 use super::TimeRecord;
 use crate::amount::Amount;
@@ -31,14 +31,14 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The time since the last call went into this part.
+    /// Adds the time since the last call to this part.
     pub(super) fn spent(&mut self, part: Part) {
         let now = Instant::now();
         self.spent[part as usize] += now - self.last;
         self.last = now;
     }
 
-    /// What an update of so much took, with all since the one before; counting starts anew.
+    /// The times of an update on `seen` data, with those of all since the previous one; counting starts anew.
     pub(super) fn record(&mut self, step: u64, seen: Amount) -> TimeRecord {
         let seconds = |part: Part| self.spent[part as usize].as_secs_f64();
         let record = TimeRecord {

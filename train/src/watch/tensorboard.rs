@@ -13,8 +13,9 @@ use prost::Message;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Writes what a run measures to an event file in a folder: what an update reports as `train/NAME`, its times as `time/NAME`, and
-/// the held-out loss as `eval/held_out_loss`, or of named data as `eval/DATA/held_out_loss`, each with the number of the update and the time of day.
+/// Writes the metrics of a run to an event file in a folder: those of an update as `train/NAME`, its times as `time/NAME`, and the
+/// held-out loss as `eval/held_out_loss`, or of named data as `eval/DATA/held_out_loss`, each with the number of the update and the
+/// time of day.
 ///
 /// A run that is resumed begins a file of its own, which says after which update: TensorBoard then leaves out what older files have
 /// beyond it.

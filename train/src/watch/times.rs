@@ -1,16 +1,16 @@
-//! How long updates took.
+//! Times of updates.
 
 use crate::amount::Amount;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What one update took, in seconds, with what came between it and the one before.
+/// The times of one update in seconds, with those of all since the previous one.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TimeRecord {
     /// Its number, from 1.
     pub step: u64,
-    /// What it took.
+    /// The data that the update took.
     #[serde(flatten)]
     pub seen: Amount,
     /// Waiting for its batch.
@@ -25,8 +25,8 @@ pub struct TimeRecord {
     /// Writing state, metrics and pages since the update before.
     #[serde(rename = "writing_seconds")]
     pub writing: f64,
-    /// The model FLOPs utilization (MFU): the operations of the matrix products of the update over what all ranks could have done in the time
-    /// of the update and of waiting for its batch. What a recipe computes again counts too. `None` where the peak rate is not
+    /// The model FLOPs utilization (MFU): the operations of the matrix products of the update over those that all ranks could have done
+    /// in the time of the update and of waiting for its batch. Recomputed operations count too. `None` where the peak rate is not
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mfu: Option<f64>,
@@ -39,7 +39,7 @@ impl TimeRecord {
     }
 }
 
-/// What the updates of a run took, in order. Equal runs do not have equal times, so that they stand apart from the
+/// The times of the updates of a run, in order. Equal runs do not have equal times, so they are apart from the
 /// [`History`](crate::History).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Times(Vec<TimeRecord>);
@@ -83,7 +83,7 @@ impl Times {
         &self.0
     }
 
-    /// Drops what came after an update.
+    /// Drops the records after an update.
     pub(super) fn truncate(&mut self, step: u64) {
         self.0.retain(|record| record.step <= step);
     }

@@ -1,12 +1,12 @@
-//! How much of the peak rate of the devices a run uses.
+//! The utilization of the devices: the share of their peak rate that a run uses.
 
 use halite_bundle::Manifest;
 use halite_runtime::Executor;
 
-/// What the platform of a host is called, which no target documents the peak of.
+/// The platform of a host. No target documents its peak.
 const HOST: &str = "cpu";
 
-/// The operations of a token, and how many all ranks could do in a second.
+/// The operations of a token, and the operations that all ranks could do in a second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Utilization {
     flops_per_token: f64,
@@ -14,7 +14,8 @@ pub(crate) struct Utilization {
 }
 
 impl Utilization {
-    /// Of a bundle on an executor; `None` where the peak is not known, or where the modules run on a host in place of their target.
+    /// The utilization of a bundle on an executor; `None` where the peak is not known, or where the modules run on a host in place of
+    /// their target.
     pub(crate) fn of(manifest: &Manifest, executor: &dyn Executor) -> Option<Self> {
         let is_host = executor.platform().eq_ignore_ascii_case(HOST);
         let peak = manifest.statistics.peak_flops.filter(|_| !is_host)?;

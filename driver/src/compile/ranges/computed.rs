@@ -1,15 +1,15 @@
-//! How whole numbers are computed from batch inputs.
+//! Integers that are computed from batch inputs.
 
 use halite_bundle::{Computed, MapOp, Step};
 use halite_ir::ops::Direction;
 use halite_ir::{Function, Inst, Op, ParamRole, Value};
 use halite_tensor::{DType, Shape};
 
-/// How many steps are followed.
+/// The most instructions that are followed.
 const MOST_STEPS: usize = 256;
 
-/// The position of the first input that a value is computed from, and how it is; `None` where it is computed from none, or by something that
-/// is not followed: floats, sums, sorts, lookups, functions.
+/// The position of the first input that a value is computed from, and the computation. `None` where the value is computed from no
+/// input, or by an operation that is not followed: floats, sums, sorts, lookups, functions.
 pub(super) fn computed(entry: &Function, value: Value) -> Option<(usize, Computed)> {
     let mut needed = vec![false; entry.values.len()];
     needed[value.index()] = true;
@@ -82,8 +82,8 @@ fn number(value: &halite_tensor::HostTensor) -> Option<i64> {
     i64::try_from(first).ok()
 }
 
-/// Where in its operand, of shape `from`, the result of an operation lies that only moves: the place of its first element, and how far apart
-/// neighbours along each dimension are.
+/// The view that an operation which only moves elements takes of its operand, of shape `from`: the offset of the first element, and the
+/// stride along each dimension.
 fn view(op: &Op, from: &Shape, to: &Shape) -> Option<(i64, Vec<i64>)> {
     let strides = |shape: &Shape| -> Vec<i64> { shape.strides().iter().map(|&stride| stride as i64).collect() };
     let own = strides(from);
@@ -177,7 +177,7 @@ func @main(%labels: s32[4,6] {batch}, %small: u8[4,6] {batch}, %mask: pred[4] {b
 }
 ";
 
-    /// What is written down is what the interpreter computes, also where several batches stand one after another.
+    /// The recorded computation gives the values of the interpreter, also where several batches stand one after another.
     #[test]
     fn what_is_followed_means_what_the_interpreter_says() {
         let mut session = Session::new();

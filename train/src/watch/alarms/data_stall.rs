@@ -8,7 +8,7 @@ use halite_support::{Diagnostic, codes};
 /// Updates over which time is summed: a pause, such as that of a disk which wakes up, is no stall.
 const UPDATES: usize = 100;
 
-/// Seconds for each update, below which waiting is told by no one: the scheduling of threads alone takes parts of that.
+/// Seconds for each update, below which waiting is not reported: the scheduling of threads alone takes fractions of that.
 const LEAST: f64 = 1e-3;
 
 /// Compares the time that updates wait for data with all that they take. It is measured and not estimated, so that an alarm always

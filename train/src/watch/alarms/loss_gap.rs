@@ -22,7 +22,7 @@ pub(super) struct LossGap {
     limit: f64,
     /// Training losses since the evaluation before.
     since: Window,
-    /// How far the training loss was below the held-out one then; at least 0.
+    /// The amount by which the training loss was below the held-out loss then; at least 0.
     before: f64,
     episode: Episode,
 }

@@ -14,7 +14,7 @@ impl Window {
         Self { size, numbers: VecDeque::with_capacity(size) }
     }
 
-    /// Adds one; the one that leaves the window for it.
+    /// Adds a number. Returns the one that leaves the window for it.
     pub(super) fn push(&mut self, number: f64) -> Option<f64> {
         let gone = if self.is_full() { self.numbers.pop_front() } else { None };
         self.numbers.push_back(number);

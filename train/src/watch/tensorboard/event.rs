@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-/// What the first event of a file says: a start then drops what older files have from its step on.
+/// The version in the first event of a file: a start then drops the events of older files from its step on.
 pub(super) const FILE_VERSION: &str = "brain.Event:2";
 
 /// The status of a session that starts.

@@ -1,6 +1,6 @@
 //! The framing of TFRecord files: length, its checksum, data, their checksum.
 
-/// What is added to a checksum after it is rotated, so that checksums of data that hold checksums are sound.
+/// The number that is added to a rotated checksum, so that checksums of data that hold checksums are sound.
 const MASK: u32 = 0xa282_ead8;
 
 /// Adds a record.
