@@ -77,7 +77,8 @@ fn shown(verdict: Verdict, module: &Module, cx: &PassCx<'_>, trial: impl Fn(&Mod
     }
 }
 
-/// Whether a module is what it is for any tokens and weights: none of its inputs may be a mask or positions, of which only some are meant.
+/// Whether a module may be tried on any tokens and weights: none of its inputs may be a mask or positions, for which only some values
+/// are meant.
 fn is_free(module: &Module) -> bool {
     let Some(entry) = module.entry() else { return false };
     let mut fed = 0;
