@@ -9,8 +9,8 @@ use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-/// Weights without a gradient that are not frozen and inputs that reach no result of the entry of a module in phase `built`, as warnings with
-/// the line of the model that reads them.
+/// Weights without a gradient that are not frozen and inputs that reach no result of the entry of a module in phase `built`, as
+/// warnings with the line of the model that reads them.
 ///
 /// # Errors
 /// When the objective cannot be differentiated.

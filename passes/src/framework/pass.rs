@@ -225,8 +225,8 @@ impl fmt::Debug for Smaller<'_> {
 }
 
 impl<'a> PassCx<'a> {
-    /// Composites alone: no update rule, no shape of schedules, no recipe, nobody to tell findings to, a target without wishes, and a module
-    /// made by hand.
+    /// Composites alone: no update rule, no shape of schedules, no recipe, no findings, a target with the default properties, and a
+    /// module made by hand.
     pub fn new(registry: &'a Registry) -> Self {
         static RULES: UpdateRules = UpdateRules::none();
         static SHAPES: ScheduleShapes = ScheduleShapes::none();

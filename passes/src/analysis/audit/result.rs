@@ -53,7 +53,8 @@ pub(super) struct Finding {
     pub(super) diagnostic: Diagnostic,
     /// The primitives or the parameters that are too narrow, as far as later modules still show them.
     pub(super) narrow: IndexSet<String>,
-    /// Whether it is a sum over ranks in the type that the recipe states for these: there are none before a program is made for several ranks.
+    /// Whether it is a sum over ranks in the type that the recipe states for these. There are none before a program is made for several
+    /// ranks.
     pub(super) is_stated_reduce: bool,
 }
 
@@ -63,8 +64,8 @@ impl Audit {
         self.findings.values().map(|finding| finding.diagnostic.clone()).collect()
     }
 
-    /// The first finding that `earlier` does not have, or has of other primitives or parameters; but for sums over ranks in the type that the
-    /// recipe states for them.
+    /// The first finding that `earlier` does not have, or has of other primitives or parameters; but for sums over ranks in the type
+    /// that the recipe states for them.
     pub fn beyond(&self, earlier: &Audit) -> Option<&Diagnostic> {
         let is_new = |finding_key: &FindingKey, finding: &Finding| {
             !finding.is_stated_reduce && !earlier.covers(finding_key, finding)
