@@ -22,15 +22,15 @@ pub static FAMILIES: &[&Family] = &[&bert::FAMILY, &gpt2::FAMILY, &llama::FAMILY
 /// A family of models of Transformers.
 #[derive(Debug)]
 pub struct Family {
-    /// What a `config.json` calls it.
+    /// The `model_type` of a `config.json`.
     pub model_type: &'static str,
-    /// The built-in models that it is computed by. A `config.json` stands for the first one that computes what it says.
+    /// The built-in models that compute it. A `config.json` stands for the first one that computes what it says.
     pub models: &'static [BuiltIn],
-    /// What each key of its `config.json` is, beside those that all families share.
+    /// The meaning of each key of its `config.json`, beside the keys that all families share.
     pub keys: &'static [Key],
-    /// How its checkpoints name tensors.
+    /// The names of tensors in its checkpoints.
     pub names: CheckpointNames,
-    /// What a `config.json` calls families that are like this one and are not built in, each with what sets it apart.
+    /// The `model_type` of each family that is like this one and not built in, with the difference.
     pub relatives: &'static [(&'static str, &'static str)],
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn models() -> &'static [Entry] {
     &MODELS
 }
 
-/// How checkpoints name the tensors of a built-in model.
+/// The names of tensors in the checkpoints of a built-in model; `None` for any other name.
 pub fn checkpoint_names(model: &str) -> Option<CheckpointNames> {
     let family = FAMILIES.iter().find(|family| family.models.iter().any(|own| own.name == model))?;
     Some(family.names)

@@ -1,4 +1,4 @@
-//! What an update rule is.
+//! Update rules.
 
 use halite_ir::{Builder, Value, Values};
 use halite_recipe::{Rule, Section};
@@ -9,8 +9,8 @@ use std::fmt;
 /// A kind of state, as [`StateSpec`](halite_tensor::StateSpec) names it.
 pub type Kind = &'static str;
 
-/// How a weight follows its gradient: what a table `[optimizer.<name>]` of a recipe chooses. [`UpdateRules`](super::rules::UpdateRules)
-/// has those of a session.
+/// An update rule: computes the update of a weight from its gradient. A table `[optimizer.<name>]` of a recipe chooses one.
+/// [`UpdateRules`](super::rules::UpdateRules) has those of a session.
 pub trait UpdateRule: fmt::Debug + Send + Sync {
     /// Its name, the settings of its own, and what is wrong with these.
     fn section(&self) -> &'static Section;
@@ -21,8 +21,8 @@ pub trait UpdateRule: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Whether an update depends on which dimension of a matrix is its output: models store `[out, in]`, as `linear` has it, or
-    /// `[in, out]`, for `x @ w`. What the products of the model say is [`Weight::output`]; without one, it is the first.
+    /// Whether an update depends on which dimension of a matrix is its output: models store `[out, in]`, as `linear` has it, or `[in,
+    /// out]`, for `x @ w`. [`Weight::output`] is the one that the products of the model show; without a product, it is the first.
     fn asks_for_output(&self) -> bool {
         false
     }
@@ -44,7 +44,7 @@ pub trait UpdateRule: fmt::Debug + Send + Sync {
 
 /// An update rule with its settings.
 pub trait BoundRule: fmt::Debug {
-    /// What it keeps beside each weight, kind by kind, each of the shape of the weight and zero at first.
+    /// The kinds of state that it keeps for each weight. Each is of the shape of the weight and zero at first.
     fn kinds(&self) -> &[Kind];
 
     /// The decay rate of a kind that is a moving average or a decaying sum, with its name in formulas.
@@ -63,7 +63,7 @@ pub trait BoundRule: fmt::Debug {
         Ok(Values::new())
     }
 
-    /// What one update makes of a weight.
+    /// One update of a weight.
     ///
     /// # Errors
     /// As [`shared`](Self::shared).
@@ -74,7 +74,7 @@ pub trait BoundRule: fmt::Debug {
     fn reference(&self, weight: &mut RefWeight, rate: f64, time: f64, decay: f64);
 }
 
-/// What every rule is given besides its settings.
+/// The inputs of every rule besides its settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// The type of arithmetic on tensors.
@@ -98,16 +98,16 @@ pub struct Weight {
     pub decay: f64,
     /// The dimension that products with it keep, where the rule [asks](UpdateRule::asks_for_output).
     pub output: usize,
-    /// What the rule keeps, kind by kind, in the types in which it is stored.
+    /// The state of the rule, kind by kind, in the types in which it is stored.
     pub state: Values,
 }
 
-/// What a rule makes of a weight.
+/// The result of a rule for a weight.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What is subtracted from the weight, in the type of arithmetic.
+    /// The value subtracted from the weight, in the type of arithmetic.
     pub minus: Value,
-    /// What replaces what the rule keeps, kind by kind, in the type of arithmetic.
+    /// The new state of the rule, kind by kind, in the type of arithmetic.
     pub state: Values,
 }
 
@@ -127,7 +127,7 @@ pub struct RefWeight {
     pub value: Vec<f64>,
     /// Its gradient by the mean, clipped.
     pub gradient: Vec<f64>,
-    /// What the rule keeps, kind by kind.
+    /// The state of the rule, kind by kind.
     pub state: Vec<Vec<f64>>,
     /// Its dimensions.
     pub shape: Vec<usize>,

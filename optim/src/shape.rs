@@ -1,4 +1,4 @@
-//! What a shape of schedules is.
+//! Shapes of schedules.
 
 use crate::rule::Time;
 use halite_ir::{Builder, Value};
@@ -6,8 +6,8 @@ use halite_recipe::{Schedule, Section};
 use halite_support::Result;
 use std::fmt;
 
-/// How the learning rate goes on after its warm-up: what `schedule.shape` of a recipe chooses. [`ScheduleShapes`](super::shapes::ScheduleShapes)
-/// has those of a session.
+/// A shape of schedules: the learning rate after its warm-up. `schedule.shape` of a recipe chooses one.
+/// [`ScheduleShapes`](super::shapes::ScheduleShapes) has those of a session.
 pub trait ScheduleShape: fmt::Debug + Send + Sync {
     /// Its name, the settings of its own in `[schedule]`, and what is wrong with these.
     fn section(&self) -> &'static Section;
@@ -21,8 +21,8 @@ pub trait ScheduleShape: fmt::Debug + Send + Sync {
 
 /// A shape of schedules with its settings.
 pub trait BoundShape: fmt::Debug {
-    /// The learning rate of update `time` after the warm-up, a scalar of the type of `time.real`. What it is for earlier updates
-    /// does not matter.
+    /// The learning rate of update `time` after the warm-up, a scalar of the type of `time.real`. Its value for earlier updates does
+    /// not matter.
     ///
     /// # Errors
     /// Those of the builder, which are bugs.

@@ -1,4 +1,4 @@
-//! What is found out of a module and changes nothing: causality, precision, replicas, initial values, unused names.
+//! Analyses, which change nothing: causality, precision, replicas, initial values, unused names.
 
 use crate::framework::pass::Pass;
 use std::sync::Arc;

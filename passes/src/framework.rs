@@ -1,4 +1,4 @@
-//! What passes are made of and run by: the trait, what passes may look at, names, pipelines, reports, kernels by entry.
+//! The framework of passes: the trait, the context of a pass, names, pipelines, reports, kernels by entry.
 
 pub(crate) mod calls;
 pub(crate) mod dialect;

@@ -1,4 +1,4 @@
-//! What a key of `config.json` can be to Halite, and the keys that all families share.
+//! The meanings of the keys of `config.json`, and the keys that all families share.
 
 /// The key of the base of the frequencies of rotary positions.
 pub const ROPE_THETA: &str = "rope_theta";
@@ -6,20 +6,20 @@ pub const ROPE_THETA: &str = "rope_theta";
 /// The key of the table of scaled rotary positions of older files, which newer versions of Transformers read too.
 pub const ROPE_SCALING: &str = "rope_scaling";
 
-/// A key and what it is.
+/// A key and its meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its meaning to Halite.
     pub meaning: Meaning,
-    /// What Transformers takes where the file leaves the key out.
+    /// The value that Transformers takes where the file leaves the key out.
     pub absent: Unstated,
-    /// What `null` stands for.
+    /// The value that `null` stands for.
     pub null: Unstated,
 }
 
-/// What a key is to Halite.
+/// The meaning of a key to Halite.
 #[derive(Clone, Copy, Debug)]
 pub enum Meaning {
     /// The value of this key of the model's configuration, in this range.
@@ -28,7 +28,7 @@ pub enum Meaning {
     Only(&'static [&'static str]),
     /// The angles of rotary positions: a table in one of these forms.
     Rope(&'static [Scaling]),
-    /// How many positions the checkpoint is made for. The model takes more.
+    /// The number of positions that the checkpoint is made for. The model takes more.
     Positions,
     /// The classes of code that comes with the checkpoint. That of a model may compute anything.
     Code,
@@ -39,7 +39,7 @@ pub enum Meaning {
 /// One form of the table of rotary positions.
 #[derive(Clone, Copy, Debug)]
 pub struct Scaling {
-    /// What files call it.
+    /// Its name in files.
     pub rope_type: &'static str,
     /// Its other keys.
     pub keys: &'static [Key],
@@ -50,7 +50,7 @@ pub struct Scaling {
 /// A value of the configuration that stands in these tables.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fixed {
-    /// Whether something is so.
+    /// `true` or `false`.
     Bool(bool),
     /// A whole number.
     Int(i64),
@@ -80,7 +80,7 @@ pub enum Range {
 pub enum Unstated {
     /// There is none: the file must state one.
     Refused,
-    /// What the definition of the model takes.
+    /// The default of the model's definition.
     Model,
     /// This value.
     Value(Fixed),
@@ -154,7 +154,7 @@ pub(super) const fn rope(name: &'static str, forms: &'static [Scaling]) -> Key {
     Key::new(name, Meaning::Rope(forms))
 }
 
-/// How many positions the checkpoint is made for, which Transformers takes to be `absent` where the file leaves it out.
+/// The number of positions that the checkpoint is made for, which Transformers takes to be `absent` where the file leaves it out.
 pub(super) const fn positions(name: &'static str, absent: i64) -> Key {
     Key::new(name, Meaning::Positions).absent(Unstated::Value(Fixed::Int(absent)))
 }

@@ -1,15 +1,15 @@
-//! How checkpoints of Transformers name tensors.
+//! Names of tensors in checkpoints of Transformers.
 
-/// How checkpoints of a family name tensors.
+/// The names of tensors in the checkpoints of a family.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointNames {
-    /// What the names of all parameters of the inner module begin with; some files leave it out.
+    /// The prefix of the names of all parameters of the inner module; some files leave it out.
     pub base: &'static str,
     /// The last parts of the names of tensors that are computed, not trained.
     pub buffers: &'static [&'static str],
-    /// What the names of tensors begin with that belong to other tasks, and that the model has not.
+    /// Prefixes of the names of tensors that belong to other tasks and that the model does not have.
     pub others: &'static [&'static str],
-    /// Endings of names as older files have them, each with what it is now.
+    /// Endings of names in older files, each with its present form.
     pub renamed: &'static [(&'static str, &'static str)],
     /// Tensors of the output that a file may have beside others or in their place where the two are one, such as the projection, which
     /// may be the embedding table.

@@ -12,7 +12,7 @@ const THETA: Key = positive("rope_theta", "rope_theta").absent(Model);
 /// No scaling, in models that know none.
 pub(super) static UNSCALED: &[Scaling] = &[Scaling { rope_type: DEFAULT, keys: &[THETA], fixed: &[] }];
 
-/// What the model `llama3` takes.
+/// The forms of the table that the model `llama3` takes.
 pub(super) static SCALED: &[Scaling] = &[
     Scaling { rope_type: DEFAULT, keys: &[THETA], fixed: &[("rope_factor", Fixed::Real(1.0))] },
     Scaling {

@@ -50,7 +50,7 @@ impl BoundRule for Bound {
         false
     }
 
-    /// What corrects the moments: `1 - beta1^t` and `1 - beta2^t`.
+    /// The bias corrections of the moments: `1 - beta1^t` and `1 - beta2^t`.
     fn shared(&self, b: &mut Builder<'_>, terms: &Terms) -> Result<Values> {
         let [beta1, beta2] = self.moments.betas;
         Ok(smallvec![correction(b, terms.time.real, beta1)?, correction(b, terms.time.real, beta2)?])

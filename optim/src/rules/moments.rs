@@ -22,7 +22,7 @@ table! {
 impl Moments {
     pub(super) const STATE: &[Kind] = &[M, V];
 
-    /// What is wrong with the settings of a rule, wherever it is named: `eps` is multiplied by the root of what corrects the second
+    /// Checks the settings of a rule, wherever it is named: `eps` is multiplied by the root of the bias correction of the second
     /// moment, which is smallest at the first update.
     pub(super) fn check(recipe: &Recipe, rule: &str) -> Diagnostics {
         recipe.optimizer.check_settings(rule, |path, Moments { betas: [_, second], eps }| {

@@ -11,10 +11,10 @@ use halite_support::{Diagnostic, Result};
 use halite_tensor::Shape;
 use smallvec::smallvec;
 
-/// What each iteration makes of a singular value `s`: `a s + b s^3 + c s^5`.
+/// The coefficients `a`, `b` and `c` of an iteration, which maps a singular value `s` to `a s + b s^3 + c s^5`.
 const COEFFICIENTS: [f64; 3] = [3.4445, -4.7750, 2.0315];
 
-/// How many iterations there may be.
+/// The range of the number of iterations.
 const STEPS: Takes = Takes::Whole(1, 32);
 
 table! {
@@ -81,8 +81,7 @@ impl BoundRule for Bound {
         (kind == M).then_some(("momentum", self.settings.momentum))
     }
 
-    /// What the new momentum and the gradient are multiplied by before they are added; without `nesterov` that of the momentum
-    /// alone.
+    /// The factors of the new momentum and of the gradient before they are added; without `nesterov`, that of the momentum alone.
     fn shared(&self, b: &mut Builder<'_>, terms: &Terms) -> Result<Values> {
         let (beta, time) = (self.settings.momentum, terms.time.real);
         let now = correction(b, time, beta)?;

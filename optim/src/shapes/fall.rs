@@ -1,4 +1,4 @@
-//! What shapes that fall to a floor share.
+//! Parts of the shapes that fall to a floor.
 
 use crate::rule::Time;
 use crate::shape::BoundShape;
@@ -6,7 +6,7 @@ use halite_ir::{Builder, Value};
 use halite_recipe::{Recipe, Schedule};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 
-/// From one update to another.
+/// The update at which a fall starts and the one at which it ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fall {
     pub(super) start: f64,
@@ -53,7 +53,7 @@ impl BoundShape for Line {
     }
 }
 
-/// That a schedule of this shape ends before it has fallen, which takes `decay` updates at least.
+/// The error of a schedule of this shape that ends before it has fallen, which takes `decay` updates at least.
 pub(super) fn check(recipe: &Recipe, shape: &str, decay: u32) -> Diagnostics {
     let Schedule { warmup, steps, shape: stated, .. } = &recipe.schedule;
     if stated != shape || u64::from(*steps) >= u64::from(*warmup) + u64::from(decay) {

@@ -53,7 +53,7 @@ pub fn audit(module: &Module, cx: &PassCx<'_>) -> Result<Audit> {
     Ok(report.finish())
 }
 
-/// What ops that lose their meaning at low precision, sums, gradients, the loss and updates need at least.
+/// The narrowest type for ops that lose their meaning at low precision, sums, gradients, the loss and updates.
 const ENOUGH: DType = DType::F32;
 
 /// The narrower one of two element types.

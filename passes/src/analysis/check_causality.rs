@@ -10,9 +10,11 @@ use halite_support::{Result, Severity};
 /// Proves that outputs at each position depend only on tokens up to that position, and that the loss compares labels with
 /// predictions that have not read them, see [`causality`](causality()). The module stays as it is.
 ///
-/// A leak is what inputs show: a later token that changes an earlier value, in the module itself or, where the interpreter would take too long,
-/// in the same model at smaller sizes. What cannot be followed is tried too, where tokens and weights are all that a model is given. A leak is an error; what cannot be followed, and what nothing shows, is not. Before `legal` it is one of the model; in `legal` it is the fault of a
-/// pass, where the findings of the run hold an earlier proof. The report goes to the findings of the run.
+/// A leak is what inputs show: a later token that changes an earlier value, in the module itself or, where the interpreter would take
+/// too long, in the same model at smaller sizes. A value that cannot be followed is tried too, where tokens and weights are all that a
+/// model is given. A leak is an error; a value that cannot be followed, and a leak that no input shows, is not. Before `legal` it is an
+/// error of the model; in `legal` it is the fault of a pass, where the findings of the run hold an earlier proof. The report goes to
+/// the findings of the run.
 #[derive(Debug)]
 pub(crate) struct CheckCausality;
 
@@ -77,7 +79,8 @@ fn shown(verdict: Verdict, module: &Module, cx: &PassCx<'_>, trial: impl Fn(&Mod
     }
 }
 
-/// Whether a module is what it is for any tokens and weights: none of its inputs may be a mask or positions, of which only some are meant.
+/// Whether a module may be tried on any tokens and weights: none of its inputs may be a mask or positions, for which only some values
+/// are meant.
 fn is_free(module: &Module) -> bool {
     let Some(entry) = module.entry() else { return false };
     let mut fed = 0;

@@ -8,8 +8,8 @@ use halite_support::Result;
 
 /// Audits the precision of a module, which it leaves as it is; see [`audit`].
 ///
-/// What it finds goes to the findings of the run. In a pipeline it stands where composites are still there to be named,
-/// and at the end: what is narrow then and was not before is the fault of a pass between the two.
+/// The findings go to those of the run. In a pipeline it stands where composites are still there to be named, and at the end: a narrow
+/// type that only the second one finds is the fault of a pass between the two.
 #[derive(Debug)]
 pub(crate) struct CheckPrecision;
 

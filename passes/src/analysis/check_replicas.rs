@@ -6,12 +6,13 @@ use halite_analysis::{Moves, ReplicaFinding, replicas, unlike_ranks};
 use halite_ir::{Module, Phase};
 use halite_support::{Result, check_cancelled};
 
-/// Proves that ranks hold what the layout of a module says, that no sum over ranks is missing and that none is made twice; see [`replicas`].
-/// The module stays as it is. It stands right after `partition`: what simplifies a program drops transposes of dimensions that have size 1 on
-/// each rank, and takes a program without them for wrong ([`Moves`]).
+/// Proves that ranks hold the values that the layout of a module states, that no sum over ranks is missing and that none is made twice;
+/// see [`replicas`]. The module stays as it is. The pass stands right after `partition`: passes that simplify a program drop transposes
+/// of dimensions that have size 1 on each rank, and it takes a program without them for wrong ([`Moves`]).
 ///
-/// What is found is wrong where inputs show it, and else not followed. A module of a size that the interpreter runs is tried at once; of one that
-/// the compiler made, the findings of the run say what is not proven, and who compiles can try a smaller one beside that of one device.
+/// A finding is wrong where inputs show it, and otherwise not followed. A module of a size that the interpreter runs is tried at once.
+/// For one that the compiler made, the findings of the run say what is not proven, and whoever compiles can try a smaller one beside
+/// that of one device.
 #[derive(Debug)]
 pub(crate) struct CheckReplicas;
 

@@ -1,4 +1,4 @@
-//! What a model has for nothing: weights that never learn, inputs that reach nothing.
+//! Unused parts of a model: weights that never learn, inputs that reach nothing.
 
 use crate::framework::pass::{Pass, PassCx};
 use crate::transform::auto_diff::AutoDiff;
@@ -9,8 +9,8 @@ use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-/// Weights without a gradient that are not frozen and inputs that reach no result of the entry of a module in phase `built`, as warnings with
-/// the line of the model that reads them.
+/// Weights without a gradient that are not frozen and inputs that reach no result of the entry of a module in phase `built`, as
+/// warnings with the line of the model that reads them.
 ///
 /// # Errors
 /// When the objective cannot be differentiated.
@@ -71,7 +71,7 @@ fn readers(entry: &Function) -> FxHashMap<Value, usize> {
     readers
 }
 
-/// What is wrong with a parameter.
+/// The fault of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Fault {
     /// A weight that the loss does not depend on.
@@ -82,7 +82,7 @@ enum Fault {
     Unread,
 }
 
-/// What is wrong with which parameters so far; layers fall together.
+/// The faulty parameters so far, by fault and family of names; layers fall together.
 struct UnusedParams<'a> {
     module: &'a Module,
     entry: &'a Function,

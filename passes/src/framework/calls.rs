@@ -1,15 +1,15 @@
-//! How often, and in which scopes, the functions of a module run.
+//! The number of runs of each function of a module, and the scopes of those runs.
 
 use halite_ir::paths::nested;
 use halite_ir::{FuncId, Module};
 use indexmap::IndexMap;
 use std::cell::OnceCell;
 
-/// How often, and in which scopes, each function runs in one run of the entry.
+/// The number of runs of each function in one run of the entry, and their scopes.
 pub(crate) struct Calls<'m> {
     module: &'m Module,
     times: Vec<usize>,
-    /// For each function its scopes, and how often it runs in each; made when something is found.
+    /// For each function its scopes, each with the number of its runs there; computed when first asked for.
     scopes: OnceCell<Vec<IndexMap<String, usize>>>,
 }
 
@@ -18,21 +18,21 @@ impl<'m> Calls<'m> {
         Self { module, times: times(module), scopes: OnceCell::new() }
     }
 
-    /// How often a function runs.
+    /// The number of runs of a function.
     pub(crate) fn times(&self, function: FuncId) -> usize {
         self.times[function.index()]
     }
 
-    /// The scopes of the calls of a function, each with how often it is called there; the entry runs in the empty one.
+    /// The scopes of the calls of a function, each with the number of calls there; the entry runs in the empty one.
     pub(crate) fn scopes(&self, function: FuncId) -> &IndexMap<String, usize> {
         &self.scopes.get_or_init(|| scopes(self.module))[function.index()]
     }
 }
 
-/// How many scopes of a function are told apart: calls of calls have more than anyone reads.
+/// The most scopes of a function that are told apart: calls of calls have more than anyone reads.
 const MAX_SCOPES: usize = 4096;
 
-/// Callers come after what they call. What nothing calls runs once.
+/// The number of runs of each function. Callers come after callees. A function that nothing calls runs once.
 fn times(module: &Module) -> Vec<usize> {
     let mut times = vec![0_usize; module.functions.len()];
     for (index, function) in module.functions.iter().enumerate().rev() {

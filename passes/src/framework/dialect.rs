@@ -10,7 +10,7 @@ use halite_tensor::DType;
 use std::fmt;
 use std::sync::Arc;
 
-/// How a kernel is called at a place, or why it cannot be.
+/// Returns the call of a kernel at a place, or the reason why there is none.
 type Call = dyn Fn(&Site<'_>) -> std::result::Result<KernelUse, String> + Send + Sync;
 
 /// A kernel that targets offer for an op.
@@ -103,10 +103,10 @@ impl DialectEntry {
         Self { enabled: false, ..self }
     }
 
-    /// How the kernel is called at a place.
+    /// Returns the call of the kernel at a place.
     ///
     /// # Errors
-    /// Why it cannot be, for `--explain`.
+    /// The reason why there is none, for `--explain`.
     pub fn call(&self, site: &Site<'_>) -> std::result::Result<KernelUse, String> {
         (self.call)(site)
     }
@@ -175,7 +175,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// How a kernel is called at a place.
+/// A call of a kernel at a place.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct KernelUse {
@@ -183,10 +183,10 @@ pub struct KernelUse {
     pub config: String,
     /// Its operands in order.
     pub operands: Vec<Operand>,
-    /// The operand of the op that the kernel leaves out, because all results are proportional to it: what the kernel gives
-    /// is multiplied by it.
+    /// The operand of the op that the kernel leaves out, because all results are proportional to it: the result of the kernel is
+    /// multiplied by it.
     pub factor: Option<usize>,
-    /// Whether it gives as `u32` what the op gives as `s32`; what it gives is converted.
+    /// Whether it returns as `u32` what the op returns as `s32`; its result is converted.
     pub unsigned: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What shows a pass to people.
+//! Examples that show a pass to people.
 
 /// A function of a golden file, before and after a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,7 @@
 use crate::framework::pattern::matches_pattern;
 use halite_recipe::PrecisionOverride;
 
-/// What an exception is matched against.
+/// The subject that the patterns of an exception are matched against.
 #[derive(Clone, Copy)]
 pub(crate) enum Subject<'a> {
     /// An instruction, by op and scope.

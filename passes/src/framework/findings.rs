@@ -1,4 +1,4 @@
-//! What passes find without stopping.
+//! Findings of passes that do not stop them.
 
 use crate::framework::remark::Remark;
 use halite_support::Diagnostic;
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 
-/// Where the passes of one run of a pipeline leave what they find without stopping: reports, one of each type, remarks and warnings.
+/// Findings of the passes of one run of a pipeline that do not stop it: reports, one of each type, remarks and warnings.
 #[derive(Debug, Default)]
 pub struct Findings {
     reports: RefCell<FxHashMap<TypeId, Box<dyn Any + Send>>>,
@@ -48,7 +48,7 @@ impl Findings {
         self.remarks.is_some()
     }
 
-    /// Keeps a remark, which is only made when someone wants to read it.
+    /// Keeps a remark, which is only made when remarks are kept.
     pub(crate) fn remark(&self, remark: impl FnOnce() -> Remark) {
         if let Some(remarks) = &self.remarks {
             remarks.borrow_mut().push(remark());

@@ -1,4 +1,4 @@
-//! What a pass is.
+//! The trait of passes, and their context.
 
 use crate::framework::example::Example;
 use crate::framework::findings::Findings;
@@ -47,7 +47,7 @@ use std::sync::Arc;
 /// assert_eq!(module.name, "renamed");
 /// ```
 pub trait Pass: fmt::Debug + Send + Sync {
-    /// What people and the runner need to know of it.
+    /// Its properties, for people and for the runner.
     fn info(&self) -> PassInfo;
 
     /// Transforms a module. On an error the module may be left in any state; the runner drops it.
@@ -68,7 +68,7 @@ pub trait Pass: fmt::Debug + Send + Sync {
     }
 }
 
-/// What people and the runner need to know of a pass.
+/// The properties of a pass, for people and for the runner.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct PassInfo {
@@ -82,11 +82,11 @@ pub struct PassInfo {
     pub needs: RangeInclusive<Phase>,
     /// The phase it moves the module to.
     pub gives: Option<Phase>,
-    /// How results relate to those before.
+    /// The relation of results to those before.
     pub relation: Relation,
-    /// What a compile stops before it for.
+    /// The milestone that it is: a compile stops before it.
     pub milestone: Option<Milestone>,
-    /// What shows it in the reference.
+    /// The example that the reference shows.
     pub example: Option<Example>,
 }
 
@@ -129,8 +129,8 @@ impl PassInfo {
     }
 }
 
-/// What a compile stops before the first such pass for, wherever a pipeline has it: to compare the module with what comes after, or to go on
-/// in several ways.
+/// A milestone of a pipeline. A compile stops before the first such pass, wherever a pipeline has it, to compare the module with what
+/// comes after, or to go on in several ways.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Milestone {
     /// It makes the program of one rank.
@@ -150,8 +150,8 @@ pub enum Kind {
     Optimization,
 }
 
-/// How the results of a module relate to those before a pass, on equal inputs, under the reference interpreter. The
-/// harness tests exactly this.
+/// The relation of the results of a module to those before a pass, on equal inputs, under the reference interpreter. The harness tests
+/// exactly this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
     /// Bit for bit the same.
@@ -184,7 +184,7 @@ impl Changed {
     }
 }
 
-/// Who made a module, and so who is told what a check finds wrong in it.
+/// The maker of a module, who is told about faults that a check finds in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MadeBy {
     /// The compiler, from a model: a wrong layout is a fault of ours.
@@ -193,7 +193,7 @@ pub enum MadeBy {
     Hand,
 }
 
-/// What a pass may look at besides the module.
+/// The context of a pass: all that it may look at besides the module.
 #[derive(Clone, Copy, Debug)]
 pub struct PassCx<'a> {
     /// Known composites.
@@ -204,13 +204,13 @@ pub struct PassCx<'a> {
     pub shapes: &'a ScheduleShapes,
     /// The recipe; passes that do not depend on training run without one.
     pub recipe: Option<&'a Recipe>,
-    /// Where to leave findings; without it they are lost.
+    /// The findings of the run, which passes add to; without it they are lost.
     pub findings: Option<&'a Findings>,
-    /// What the target of the program wants.
+    /// The properties of the program's target.
     pub target: TargetView<'a>,
-    /// Who made the module.
+    /// The maker of the module.
     pub made_by: MadeBy,
-    /// Who makes the same model in smaller sizes, for what is tried on inputs.
+    /// Makes the same model in smaller sizes, for trials on inputs.
     pub smaller: Option<Smaller<'a>>,
 }
 
@@ -225,8 +225,8 @@ impl fmt::Debug for Smaller<'_> {
 }
 
 impl<'a> PassCx<'a> {
-    /// Composites alone: no update rule, no shape of schedules, no recipe, nobody to tell findings to, a target without wishes, and a module
-    /// made by hand.
+    /// Composites alone: no update rule, no shape of schedules, no recipe, no findings, a target with the default properties, and a
+    /// module made by hand.
     pub fn new(registry: &'a Registry) -> Self {
         static RULES: UpdateRules = UpdateRules::none();
         static SHAPES: ScheduleShapes = ScheduleShapes::none();
@@ -246,12 +246,12 @@ impl<'a> PassCx<'a> {
         })
     }
 
-    /// Whether someone wants to read remarks, for passes that have to look for what to say.
+    /// Whether remarks are read, for passes that have to search for something to say.
     pub fn explains(&self) -> bool {
         self.findings.is_some_and(Findings::keeps_remarks)
     }
 
-    /// Leaves a remark for `--explain`; it is made only when someone wants to read it.
+    /// Adds a remark for `--explain`; it is made only when remarks are read.
     pub fn explain(&self, remark: impl FnOnce() -> Remark) {
         if let Some(findings) = self.findings {
             findings.remark(remark);

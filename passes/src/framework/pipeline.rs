@@ -1,4 +1,4 @@
-//! Which passes run, in which order.
+//! Pipelines: passes and their order.
 
 mod spec;
 mod text;
@@ -35,7 +35,7 @@ pub struct Group<P = Arc<dyn Pass>> {
     pub name: Option<Name>,
     /// Its passes in order.
     pub passes: Vec<P>,
-    /// How often they run at most. A group that still changes the module then is warned of.
+    /// The most rounds of it. A group that still changes the module in the last round is warned of.
     pub rounds: NonZeroU32,
 }
 
@@ -56,7 +56,7 @@ impl<P> Stage<P> {
 }
 
 impl<P> Group<P> {
-    /// How often a group is repeated at most where nothing else is said: 8 times.
+    /// The most rounds of a group that states no other bound: 8.
     pub const ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(7);
 
     /// The group with a name.

@@ -16,7 +16,7 @@ pub struct Remark {
     pub rule: String,
     /// Whether it was applied.
     pub taken: bool,
-    /// What was done, or what stood in the way.
+    /// The change that was made, or the obstacle to it.
     pub message: String,
     /// The scopes of the instruction, such as `model.layers.0.self_attn`, one for each call of its function; they may be empty.
     pub scopes: Vec<String>,
@@ -36,7 +36,7 @@ impl Remark {
         Self { taken: false, ..Self::taken(pass, rule, message) }
     }
 
-    /// Where that was: an instruction of a function.
+    /// Sets the place: an instruction of a function.
     #[must_use]
     pub fn at(self, module: &Module, function: FuncId, loc: LocId) -> Self {
         let own = module.locs.scope(loc);
@@ -46,7 +46,7 @@ impl Remark {
         Self { scopes, span: module.locs.span(loc), ..self }
     }
 
-    /// Where that was, scope by scope.
+    /// Sets the place, scope by scope.
     pub(crate) fn in_scopes(self, scopes: impl IntoIterator<Item = String>) -> Self {
         Self { scopes: scopes.into_iter().collect(), ..self }
     }

@@ -1,10 +1,10 @@
-//! What a runner says of each pass that ran.
+//! Reports of the runner on each pass that ran.
 
 use crate::framework::pass::Changed;
 use halite_support::Name;
 use std::time::Duration;
 
-/// What one run of one pass did.
+/// The report of one run of one pass.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PassReport {

@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How a runner works.
+/// Options of a runner.
 #[derive(Clone, Debug)]
 pub struct RunnerOptions {
     /// Verify the module after every pass that changed it; it is always verified at the end and at a change of phase.
@@ -19,7 +19,7 @@ pub struct RunnerOptions {
     pub check_changed: bool,
     /// Run only the first so many optimizations; required passes always run.
     pub limit: Option<usize>,
-    /// Who may stop the work, and who hears of it.
+    /// The token that cancels the work, and the listener to its progress.
     pub watch: Watch,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Runner<'a> {
         Self { dump: Some(dump), ..self }
     }
 
-    /// What ran so far, in order.
+    /// The reports of the passes that ran so far, in order.
     pub fn reports(&self) -> &[PassReport] {
         &self.reports
     }
@@ -104,8 +104,8 @@ impl<'a> Runner<'a> {
     /// are not the fault of the pass that leads there.
     ///
     /// # Errors
-    /// What a pass says of the input, what keeps the input from a later phase, a bug diagnostic that names the pass after
-    /// which the module is broken, or that the work was cancelled.
+    /// The error of a pass on the input, a rule of a later phase that the input breaks, a bug diagnostic that names the pass after
+    /// which the module is broken, or a cancellation.
     pub fn run<'m>(&mut self, pipeline: &Pipeline, module: &'m mut Module, cx: &PassCx<'_>) -> Result<Verified<'m>> {
         pipeline.check_phases(module.phase)?;
         self.sealed = None;
@@ -201,7 +201,7 @@ impl<'a> Runner<'a> {
         Ok(changed)
     }
 
-    /// Who broke a module that `pass` left: the pass, or whoever made the module.
+    /// Attributes the errors of a module that `pass` left: to the pass, or to the maker of the module.
     fn blame(&self, errors: VerifyErrors, pass: &str, phase: Phase) -> Diagnostic {
         if errors.are_only(&self.broken_before) {
             errors.into_input(format!(

@@ -1,4 +1,4 @@
-//! Who may stop the work, and who hears of it.
+//! Cancelling the work, and listening to its progress.
 
 use crate::framework::report::PassReport;
 use halite_support::CancelToken;
@@ -15,7 +15,7 @@ pub trait Progress: Send + Sync {
     fn finished(&self, _module: &str, _report: &PassReport) {}
 }
 
-/// Who may stop the work, and who hears of them. By default nobody.
+/// The token that cancels the work, and the listener to its progress. By default nobody listens, and nothing cancels.
 #[derive(Clone, Default)]
 pub struct Watch {
     /// Stops the work, within some milliseconds.

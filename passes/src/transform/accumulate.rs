@@ -152,7 +152,7 @@ fn whole_param(b: &mut Builder<'_>, param: &Param, ty: &TensorType, steps: usize
     b.param(param.name.clone(), TensorType::new(ty.dtype(), sizes), param.role.clone())
 }
 
-/// What one micro-batch reads of a parameter.
+/// The part of a parameter that one micro-batch reads.
 fn micro_batch(b: &mut Builder<'_>, param: &Param, ty: &TensorType, whole: Value, step: usize) -> Result<Value> {
     if param.role != ParamRole::Batch {
         return Ok(whole);

@@ -9,11 +9,11 @@ use halite_tensor::StateSpec;
 /// The kind of state that sums the gradients by one weight.
 const GRADIENT: &str = "accum";
 
-/// What follows it for the sums of the objective and of what it is counted over.
+/// The suffixes of that kind for the sum of the objective and for the sum of its count.
 const LOSS: &str = "_loss";
 const COUNT: &str = "_count";
 
-/// What follows it, before the name of a metric of the model, for its sum and for what that is divided by.
+/// The suffixes of that kind, before the name of a metric of the model, for the sum of the metric and for that of its divisor.
 const METRIC: &str = "_sum_";
 const OVER: &str = "_over_";
 
@@ -33,7 +33,7 @@ pub(super) fn is_micro_step(param: &Param) -> bool {
 /// Something that micro-batches are summed over: the objective, a metric of the model, what these are divided by, the gradient by
 /// a weight.
 pub(super) struct Sum {
-    /// What it is in the entry: name, role, and the value of one micro-batch.
+    /// Its name and role in the entry, and the value of one micro-batch.
     pub(super) result: FuncResult,
     /// The type of the sum.
     pub(super) ty: TensorType,
@@ -93,7 +93,7 @@ impl Sum {
         StateSpec::new(kind).sum()
     }
 
-    /// What a function that adds a micro-batch to it calls the sum so far.
+    /// The name of the sum so far as a parameter of the function that adds a micro-batch to it.
     pub(super) fn param_name(&self) -> Name {
         self.state().param_name()
     }
@@ -104,7 +104,7 @@ impl Sum {
         b.add(so_far, part)
     }
 
-    /// Nothing yet.
+    /// A sum of no micro-batch: zeros.
     pub(super) fn zero(&self, b: &mut Builder<'_>) -> Result<Value> {
         b.splat(self.ty.dtype(), self.ty.shape().clone(), 0.0)
     }

@@ -19,15 +19,15 @@ use patterns::{is_unmatched, unmatched, weight_names};
 /// error: HLAT's patterns `bias` and `LayerNorm` matched nothing in Llama, so that its norms were decayed against intention. So
 /// is a weight in two groups, a model without a weight to train, and a layout of weights or dimensions that there are not.
 ///
-/// What `no_decay` matches has no decay, in whatever group it is; a frozen weight has none to speak of.
+/// A weight that `no_decay` matches has no decay, in whatever group it is; a frozen weight has none to speak of.
 ///
 /// ```text
 /// %w: f32[4] {weight, init = ones}      =>    %w: f32[4] {weight, init = ones, decay = 0.1}
 /// %e: f32[4] {weight, init = ones}            %e: f32[4] {weight, init = ones, group = "embeddings", frozen}
 /// ```
 ///
-/// Where an update rule asks which dimension of a matrix is its output, the products that read the weight say so: `out = 1` for one stored
-/// `[in, out]`.
+/// If an update rule asks which dimension of a matrix is its output, each weight is stamped with the one that the products which read
+/// it keep: `out = 1` for one stored `[in, out]`.
 #[derive(Debug)]
 pub(crate) struct BindRecipe;
 
@@ -73,7 +73,7 @@ fn asks_for_output(rules: &UpdateRules, optimizer: &Optimizer) -> Result<bool> {
     optimizer.rules().try_fold(false, |asks, (_, rule)| Ok(asks || rules.get(rule)?.asks_for_output()))
 }
 
-/// What a recipe says of a weight.
+/// The settings of a weight in a recipe.
 #[derive(PartialEq)]
 struct Facts {
     decay: Option<f64>,

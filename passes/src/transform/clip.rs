@@ -90,7 +90,7 @@ fn clip(module: &mut Module, cx: &PassCx<'_>, recipe: &Recipe) -> Result<()> {
 
 /// Weights that are clipped as one.
 struct Part {
-    /// What bounds their gradients, if anything does.
+    /// The bound on their gradients, if there is one.
     bound: Option<Bound>,
     sets: Vec<Set>,
 }
@@ -124,13 +124,13 @@ fn group_norms(b: &mut Builder<'_>, parts: &[Part], count: Value, by_layer: bool
     groups.into_iter().map(norm).collect()
 }
 
-/// What becomes of the gradient by a weight.
+/// The gradient by a weight and the factor that multiplies it, after clipping.
 struct Clipped {
     gradient: Value,
     scale: Value,
 }
 
-/// The norm of all gradients, and what becomes of each, in the order of the weights.
+/// The norm of all gradients, and each clipped gradient, in the order of the weights.
 fn clip_parts(
     b: &mut Builder<'_>,
     parts: Vec<Part>,

@@ -7,14 +7,18 @@ use halite_support::Result;
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 
-/// Makes collectives of one kind, over the same groups and of one element type, one of several operands: few long messages take less time than
-/// many short ones. They are made where the last of them was, before anything reads a result, and are of no more bytes than the target takes at
-/// once; so no other instruction moves, and none waits for what it does not read. What is gathered along another dimension than the first stays as it
-/// is: CPU XLA, by which every step is verified, takes no several of these; and so does what is scattered, of which StableHLO takes one alone.
+/// Combines collectives of one kind, over the same groups and of one element type, into one of several operands: few long messages take
+/// less time than many short ones. They are made where the last of them was, before anything reads a result, and are of no more bytes
+/// than the target takes at once; so no other instruction moves, and none waits for what it does not read. A gather along another
+/// dimension than the first stays as it is: CPU XLA, by which every step is verified, takes no gather of several operands along it. So
+/// does a reduce-scatter, of which StableHLO takes only one operand.
 ///
 /// ```text
-/// %a = all_reduce %x {kind = sum, groups = [[0, 1]]} : f32[4]            %a, %b = all_reduce %x, %y {kind = sum, groups = [[0, 1]]} : f32[4], f32[2]
-/// %b = all_reduce %y {kind = sum, groups = [[0, 1]]} : f32[2]      =>    %c = add %a, %a : f32[4]
+/// %a = all_reduce %x {kind = sum, groups = [[0, 1]]} : f32[4]
+/// %b = all_reduce %y {kind = sum, groups = [[0, 1]]} : f32[2]
+/// %c = add %a, %a : f32[4]
+/// =>
+/// %a, %b = all_reduce %x, %y {kind = sum, groups = [[0, 1]]} : f32[4], f32[2]
 /// %c = add %a, %a : f32[4]
 /// ```
 #[derive(Debug)]
@@ -40,7 +44,7 @@ impl Pass for CombineCollectives {
     }
 }
 
-/// What becomes of an instruction.
+/// The action on an instruction.
 #[derive(Clone, PartialEq)]
 enum Fate {
     Stays,
@@ -50,7 +54,7 @@ enum Fate {
     Takes(Vec<usize>),
 }
 
-/// What has to agree.
+/// The properties that collectives must share to be combined.
 type Key<'f> = (&'f Op, DType, Option<&'f Rounding>);
 
 /// Collectives that nothing has read so far.
@@ -60,7 +64,7 @@ struct Bucket {
     bytes: u64,
 }
 
-/// What becomes of each instruction; `None` where nothing is combined.
+/// The action on each instruction; `None` where nothing is combined.
 fn plan(function: &Function, most: u64) -> Option<Vec<Fate>> {
     let mut fates = vec![Fate::Stays; function.insts.len()];
     let mut open: FxHashMap<Key<'_>, Bucket> = FxHashMap::default();
@@ -92,7 +96,8 @@ fn close(fates: &mut [Fate], bucket: Option<Bucket>) {
     fates[last] = Fate::Takes(others.to_vec());
 }
 
-/// What an instruction has to share with those that it is combined with, and the bytes of its whole tensors, where it can be.
+/// The properties that an instruction shares with those that it is combined with, and the bytes of its whole tensors; `None` for one
+/// that cannot be combined.
 fn combinable<'f>(function: &'f Function, inst: &'f Inst) -> Option<(Key<'f>, u64)> {
     let draws = inst.rounding.as_ref().is_some_and(|rounding| *rounding != Rounding::Nearest);
     let along_first = match &inst.op {

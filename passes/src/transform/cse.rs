@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// Common subexpression elimination: of equal instructions (op, attributes, rounding, arguments) the first stands for all.
-/// What may not be merged is left alone.
+/// Common subexpression elimination: of equal instructions (op, attributes, rounding, arguments) the first stands for all. Instructions
+/// that may not be merged are left alone.
 ///
 /// ```text
 /// %a = exponential %x : f32[4]            %a = exponential %x : f32[4]
@@ -51,7 +51,7 @@ fn plan(cx: InferCx<'_>, function: &Function) -> Option<Vec<Option<usize>>> {
 /// The instructions of a function that stand for themselves.
 struct AvailableInsts<'f> {
     function: &'f Function,
-    /// What stands for each value so far.
+    /// The value that stands for each value so far.
     stands: Vec<Value>,
     /// Positions of the instructions with a given hash.
     positions: FxHashMap<u64, SmallVec<[u32; 2]>>,

@@ -34,9 +34,8 @@ const PASS: &str = "cut";
 /// instructions that the recipe lets be computed again: `recompute`. Without one these are chains of element-wise ops and
 /// movements; the results of matmuls and reductions are kept.
 ///
-/// Where calls are written out in the end, what is computed again would be merged with what it repeats: there all is kept
-/// unless `recompute` says otherwise, and then an `optimization_barrier` holds what it is computed of until the first cotangent
-/// is there.
+/// If calls are written out in the end, a recomputation would be merged with what it repeats. Then all is kept unless `recompute` says
+/// otherwise, and an `optimization_barrier` holds the operands of the recomputation until the first cotangent is there.
 ///
 /// ```text
 /// func @f_forward(%x) -> (.., f32[4,8], f32[4,8] {residual})     func @f_forward(%x) -> (.., f32[4,8] {residual})
@@ -108,7 +107,7 @@ fn cut(cutter: &mut Cutter<'_>, entry: &Function, plan: Plan) -> Result<Outcome>
     Ok((function, totals, couples.get()))
 }
 
-/// What is computed again so that no more than a budget is kept; each plan is tried on a copy.
+/// The plan of recomputation that keeps no more than a budget; each plan is tried on a copy.
 fn within(budget: u64, module: &Module, cx: &PassCx<'_>, policy: &Policy<'_>, entry: &Function) -> Result<Plan> {
     let quiet = PassCx { findings: None, ..*cx };
     budget::plan(budget, |plan| {
@@ -127,7 +126,7 @@ fn say(cx: &PassCx<'_>, made: Vec<Made>, names: &FxHashMap<Name, Name>) {
     }
 }
 
-/// What is stated and does nothing.
+/// The warning that `recompute` is stated and does nothing.
 fn idle() -> Diagnostic {
     Diagnostic::warning(codes::RECIPE_CLASH, "`recompute` has no effect: the model calls no function several times")
         .key("recompute")

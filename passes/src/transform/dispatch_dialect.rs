@@ -84,7 +84,7 @@ fn decompositions(module: &Module) -> Vec<FuncId> {
     module.functions.iter().flat_map(|function| &function.insts).filter_map(decomposition).collect()
 }
 
-/// What an op computes, on operands of which types, when the conversions that mixed precision puts around it are taken off.
+/// An op and the types of its operands, without the conversions that mixed precision puts around it.
 fn core_of(op: &Op, registry: &Registry, args: &[TensorType]) -> Result<(Op, Types)> {
     match op {
         Op::Composite(composite) => {

@@ -70,7 +70,7 @@ fn inlined<'i>(callees: &[Function], inst: &'i Inst) -> Option<Edge<'i>> {
     inst.call().filter(|edge| callees.get(edge.callee.index()).is_some_and(|callee| !callee.noinline))
 }
 
-/// Which functions are left: the entry, what is marked, and the decompositions of the kernels that the entry reaches.
+/// For each function, whether it is left: the entry, marked functions, and the decompositions of the kernels that the entry reaches.
 fn stays(module: &Module) -> Vec<bool> {
     let mut stays: Vec<bool> = module.functions.iter().map(|function| function.noinline).collect();
     decompositions(module).into_iter().for_each(|decomposition| stays[decomposition.index()] = true);

@@ -79,7 +79,7 @@ impl Pass for KeyDropout {
     }
 }
 
-/// What the random bits of a function are made of.
+/// The values that the random bits of a function are made of.
 #[derive(Clone, Copy)]
 struct Bits {
     /// The number of the draw, `s32[]`.
@@ -132,7 +132,7 @@ fn draw(b: &mut Rewriter<'_>, steps: u64) -> Result<Value> {
 /// A function whose dropout is being given bits.
 struct Keyed<'a> {
     bits: Bits,
-    /// How many streams each function of the module draws from.
+    /// The number of streams that each function of the module draws from.
     counts: &'a [usize],
     /// The next of its own.
     next: usize,

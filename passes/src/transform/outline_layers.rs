@@ -16,8 +16,8 @@ use region::Regions;
 /// The name of the pass.
 const PASS: &str = "outline-layers";
 
-/// What the optimizer computes for each layer of a list becomes a function, which is called for each of them, where calls stay
-/// calls: `inline` backwards.
+/// Outlines the work of the optimizer on each layer of a list as a function, which is called for each of them, where calls stay calls:
+/// the reverse of `inline`.
 ///
 /// Instructions belong to a layer by their scope. Those that run before and after something of all layers, as the squares of
 /// gradients and the updates that their sum scales, become functions of their own. What layers share is handed over, but for

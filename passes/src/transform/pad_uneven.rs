@@ -13,16 +13,16 @@ use halite_support::Result;
 /// The name of the pass.
 const PASS: &str = "pad-uneven";
 
-/// What its remarks are about.
+/// The name of the rule in its remarks.
 const RULE: &str = "classes";
 
 /// Rows of zeros in the place of those that a vocabulary lacks, so that the ranks of `tensor` share it evenly.
 ///
-/// A weight gets them along a dimension that the recipe shards and its ranks do not divide, where the model counts classes along it: all that
-/// reads the weight looks up rows, or what comes of it are logits of `cross_entropy`. These are computed for the padding too, and are minus
-/// infinity where the loss reads them, so that loss and gradients are what they were and the padding stays zero. What else reads them has the
-/// padding cut off. Run before `auto-diff`, backward and optimizer work on what is padded. The weight says by its packing what it
-/// stores, so that files have it as the model does.
+/// A weight gets them along a dimension that the recipe shards and its ranks do not divide, where the model counts classes along it:
+/// all readers of the weight look up rows, or their results become logits of `cross_entropy`. These are computed for the padding too,
+/// and are minus infinity where the loss reads them, so that loss and gradients are what they were and the padding stays zero. Other
+/// readers of them have the padding cut off. Run before `auto-diff`, backward and optimizer work on padded values. The weight states in
+/// its packing which tensor it stores, so that files have it as the model does.
 ///
 /// ```text
 /// %w: f32[7,4] {weight, ..}                 =>  %w.padded: f32[2,4,4] {weight, packs = ["w"[7,4] + 1], ..}

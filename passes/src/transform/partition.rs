@@ -34,9 +34,9 @@ const PASS: &str = "partition";
 
 /// Makes of a step that takes the whole batch the one that each rank of a mesh runs.
 ///
-/// Weights and the batch lie where the recipe's layout puts them; every other value lies where what makes it can be computed without moving its
-/// operands, or as what reads it wants it. Sums over a dimension that is shared out are terms on several ranks, and stay so through what is
-/// linear, until they are needed: then they are reduced, to shards at once where these are read.
+/// Weights and the batch have the placements of the recipe's layout. Every other value is placed where its instruction can be computed
+/// without moving operands, or as its readers want it. Sums over a sharded dimension are partial sums on several ranks, and stay so
+/// through linear ops until they are needed: then they are reduced, to shards at once where these are read.
 ///
 /// ```text
 /// func @main(%x: f32[8,4] {batch}, %w: f32[4,6] {weight, ..}) -> (f32[8,4]) {
@@ -79,8 +79,8 @@ impl Pass for Partition {
 }
 
 /// # Errors
-/// Where ranks round at random, each by bits of its own: what is the same on several would drift apart. And where functions of the model do,
-/// which have no streams of bits before they are written in the place of their calls.
+/// When ranks round at random, each by bits of its own: copies of a value on several would drift apart. Also when functions of the
+/// model do, which have no streams of bits before they are written in the place of their calls.
 fn check_rounding(recipe: &Recipe, cx: &PassCx<'_>) -> Result<()> {
     let precision = &recipe.precision;
     if precision.rounding != RoundingMode::Sr {
@@ -122,10 +122,10 @@ fn uneven(sizes: &Uneven, parallel: &Parallel) -> Diagnostic {
         .help("choose a number of ranks that divides them, or is a multiple of those that are smaller")
 }
 
-/// How often weights that nothing places are put where they are read.
+/// The most rounds in which weights that nothing places are put where they are read.
 const ROUNDS: usize = 4;
 
-/// The plans of all that the entry calls on, and the key of the entry.
+/// The plans of the entry and of all functions that it calls, and the key of the entry.
 fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>)) -> Result<(Plans, Key)> {
     let id =
         FuncId::new(cx.functions.len().checked_sub(1).ok_or_else(|| Diagnostic::bug("a module without an entry"))?);
@@ -163,7 +163,7 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
     Err(Diagnostic::bug("placing ended without a plan"))
 }
 
-/// Where all parameters lie, those that are state of a weight as it does.
+/// The placement of each parameter; that of state of a weight follows the weight.
 fn with_state(seeds: &Seeds<'_>, entry: &Function, weights: &[Sharding]) -> Vec<Placement> {
     let named: FxHashMap<&str, usize> = entry.params.iter().enumerate().map(|(at, param)| (&*param.name, at)).collect();
     let place = |(at, param): (usize, &halite_ir::Param)| {
@@ -177,7 +177,7 @@ fn with_state(seeds: &Seeds<'_>, entry: &Function, weights: &[Sharding]) -> Vec<
     entry.params.iter().enumerate().map(place).collect()
 }
 
-/// What is known of the parameters of the entry.
+/// The facts about the parameters of the entry.
 fn facts(entry: &Function, at: &[Placement]) -> Vec<Fact> {
     let fact = |(param, place): (&halite_ir::Param, &Placement)| Fact {
         place: place.clone(),
@@ -188,7 +188,7 @@ fn facts(entry: &Function, at: &[Placement]) -> Vec<Fact> {
     entry.params.iter().zip(at).map(fact).collect()
 }
 
-/// Puts weights that nothing shards yet along `tensor` where what reads them wants them; whether there are any.
+/// Shards weights that nothing shards yet along `tensor`, as their readers want them; returns whether there are any.
 fn assign_unconstrained(seeds: &Seeds<'_>, entry: &Function, plan: &Rc<Plan>, weights: &mut [Sharding]) -> bool {
     let mut moved = false;
     for ((param, wanted), weight) in entry.params.iter().zip(&plan.wanted).zip(weights) {

@@ -76,7 +76,7 @@ impl Pass for Simplify {
 pub(crate) struct Rule {
     /// Its name, in kebab case.
     name: &'static str,
-    /// What may stand for the instruction, if the rule applies to it.
+    /// Returns a replacement of the instruction, if the rule applies to it.
     apply: fn(&Candidate<'_>) -> Option<Rewrite>,
 }
 
@@ -185,12 +185,12 @@ fn write(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, op: Op, args: &[V
     Ok(())
 }
 
-/// What the first rule that applies says.
+/// The rewrite of the first rule that applies.
 fn first(candidate: &Candidate<'_>) -> Option<Rewrite> {
     candidate.rules.iter().find_map(|rule| (rule.apply)(candidate))
 }
 
-/// What stands for an instruction after as many rules as apply.
+/// The replacement of an instruction after as many rules as apply.
 fn rewritten(candidate: &Candidate<'_>) -> Option<Rewrite> {
     let mut last = first(candidate)?;
     while let Rewrite::As(op, args) = &last {

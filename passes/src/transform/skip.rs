@@ -2,8 +2,8 @@
 
 use halite_ir::{Function, Inst, Op, Origin, Trace, Value};
 
-/// What is written where the update is made: the new value of a replacement that is chosen by a `select` with a parameter or with the
-/// shard of one, what ranks gather where each has updated its shard, or the replacement itself.
+/// The value that is written where the update is made: the new value of a replacement that is chosen by a `select` with a parameter or
+/// with the shard of one, the value that ranks gather where each has updated its shard, or the replacement itself.
 pub(crate) fn written(functions: &[Function], function: &Function, replacement: Value) -> Value {
     let (mut written, mut at, mut gathers) = (replacement, replacement, false);
     while let Some(def) = function.def(at) {

@@ -23,10 +23,10 @@ pub(crate) struct SlotTypes {
 }
 
 impl SlotTypes {
-    /// What a precision recipe and its exceptions say of a weight, by its name in the model.
+    /// The types that a precision recipe and its exceptions state for a weight, by its name in the model.
     ///
     /// # Errors
-    /// When it packs tensors of which they say different things.
+    /// When it packs tensors for which they state different types.
     pub(crate) fn of(precision: &Precision, param: &Param) -> Result<Self> {
         let types: Vec<_> = param.originals().map(|name| (name, Self::named(precision, name))).collect();
         let (first, types_of_first) = types[0];

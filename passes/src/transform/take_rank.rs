@@ -11,11 +11,11 @@ use std::sync::Arc;
 /// The name of the pass.
 const PASS: &str = "take-rank";
 
-/// What the entry calls the parameter.
+/// The name of the parameter in the entry.
 const RANKS: &str = "ranks";
 
-/// Has each rank told its number by a parameter of the step, where the target knows no other way, in the place of `replica_id`. All ranks run
-/// one program.
+/// Gives each rank its number by a parameter of the step, in the place of `replica_id`, where the target knows no other way. All ranks
+/// run one program.
 ///
 /// ```text
 /// func @main(%x: f32[4] {batch}) -> (u32[]) {
@@ -73,8 +73,8 @@ fn readers(module: &Module) -> Vec<bool> {
     reads
 }
 
-/// The number of the rank as the entry is told it, `u32[]`. It is clamped to the ranks that there are, so that arithmetic on it is known to be
-/// exact.
+/// The number of the rank, from the parameter of the entry, `u32[]`. It is clamped to the ranks that there are, so that arithmetic on
+/// it is known to be exact.
 fn told(b: &mut Rewriter<'_>, name: Name, mesh: &Mesh) -> Result<Value> {
     let own = b.param(name, TensorType::new(DType::S32, [1]), ParamRole::Known(Content::Ranks));
     let own = b.reshape(own, [])?;

@@ -21,7 +21,7 @@ pub(crate) struct Trained {
     pub(crate) value: Value,
     /// By the sum over the batch.
     pub(crate) gradient: Value,
-    /// What multiplies the gradient, where `clip` said so.
+    /// The factor of the gradient, if `clip` has set one.
     pub(crate) scale: Option<Value>,
     pub(crate) decay: f64,
     /// The group of the optimizer that it is in.
@@ -34,7 +34,7 @@ pub(crate) struct Trained {
     pub(crate) packing: Option<Arc<Packing>>,
     /// The layer of the model that it is in.
     pub(crate) layer: Option<Layer>,
-    /// What the model calls its dimensions.
+    /// The names of its dimensions in the model.
     dims: Option<Arc<[DimName]>>,
 }
 
@@ -87,7 +87,7 @@ fn scale_of(role: &ResultRole) -> Option<&Name> {
     if let ResultRole::Scale(of) = role { Some(of) } else { None }
 }
 
-/// What the recipe says of the group that a weight is in.
+/// The group of the recipe that a weight is in, if any.
 ///
 /// # Errors
 /// When the recipe has no such group; `pass` is who asks.
@@ -119,13 +119,13 @@ pub(crate) fn name_taken(name: &str) -> Diagnostic {
 /// Weights that are updated as one.
 pub(crate) type Set = SmallVec<[Trained; 1]>;
 
-/// Which weights are updated as one.
+/// The conditions for updating weights as one.
 pub(crate) struct Joining<'a> {
     /// The type of update arithmetic.
     update: DType,
-    /// Whether what is done for a layer becomes a function.
+    /// Whether the work on a layer becomes a function.
     pub(crate) by_layer: bool,
-    /// What ranks share out, where a layout is compiled.
+    /// The dimensions that ranks share out, where a layout is compiled.
     shard: Option<&'a Shard>,
 }
 
@@ -140,10 +140,10 @@ impl<'a> Joining<'a> {
         Ok(Self { update: recipe.precision.update, by_layer: target.calls != Calls::Inline, shard })
     }
 
-    /// Sets of weights that are updated as one: vectors that are updated alike (norm weights, biases) are put end to end, so that
-    /// a few instructions do for all of them. In narrow arithmetic each is a set of its own: there the last operation on a weight
-    /// is its write, which has a rounding of its own; and so is what does not join. Where what is done for a layer becomes a
-    /// function, they are put together layer by layer. A vector that ranks share out joins those of its size that are shared out as it is: beside
+    /// Sets of weights that are updated as one: vectors that are updated alike (norm weights, biases) are put end to end, so that a few
+    /// instructions do for all of them. In narrow arithmetic each is a set of its own: there the last operation on a weight is its
+    /// write, which has a rounding of its own; and so is a weight that does not join. Where the work on a layer becomes a function,
+    /// they are put together layer by layer. A vector that ranks share out joins those of its size that are shared out as it is: beside
     /// others it would have to be gathered, or these be shared out too.
     pub(crate) fn sets(&self, b: &Builder<'_>, weights: Vec<Trained>, joins: impl Fn(&Trained) -> bool) -> Vec<Set> {
         let mut sets: Vec<Set> = Vec::with_capacity(weights.len());
@@ -180,7 +180,7 @@ impl<'a> Joining<'a> {
     }
 }
 
-/// What vectors of a set agree in.
+/// The properties in which the vectors of a set agree.
 #[derive(PartialEq, Eq, Hash)]
 struct Alike {
     group: Option<Name>,
@@ -231,7 +231,7 @@ pub(crate) fn end_to_end(b: &mut Builder<'_>, set: &Set, of: impl Fn(&Trained) -
 pub(crate) struct Objective {
     pub(crate) sum: Value,
     pub(crate) count: Value,
-    /// What sums are divided by: the count, or 1 for a batch without a single counted label, whose gradients stay zero.
+    /// The divisor of sums: the count, or 1 for a batch without a single counted label, whose gradients stay zero.
     pub(crate) divisor: Value,
 }
 

@@ -31,13 +31,13 @@ const PASS: &str = "update";
 /// Turns gradients into a training step: `(batch, state) -> (state', metrics)`.
 ///
 /// State is the weights, what their update rule keeps for each (`m.<weight>`, `v.<weight>`), wider copies of narrow weights
-/// (`master.<weight>`), averages of them (`ema.<weight>`) and `step`, the number t of completed updates. A group may have a rule
-/// of its own and scales the rate; a frozen weight has no state and replaces itself. A weight that stores several tensors is
-/// updated as one, but a rule that looks at a tensor as a whole makes a step of each. Update t + 1 uses the learning rate and bias
-/// corrections of t + 1, which the step computes itself: no input comes from the host but the batch. Where `finite` says whether
-/// the update is to be made, state stays as it is otherwise, t included, and `attempts` counts both. Probes are dropped, results
-/// without a role, replacements of other state and other metrics stay. The metrics are the mean loss, the gradient norm before clipping, the
-/// learning rate, the count, and those of the model.
+/// (`master.<weight>`), averages of them (`ema.<weight>`) and `step`, the number t of completed updates. A group may have a rule of its
+/// own and scales the rate; a frozen weight has no state and replaces itself. A weight that stores several tensors is updated as one,
+/// but a rule that looks at a tensor as a whole makes a step of each. Update t + 1 uses the learning rate and bias corrections of t +
+/// 1, which the step computes itself: no input comes from the host but the batch. Where `finite` says whether the update is to be made,
+/// state stays as it is otherwise, t included, and `attempts` counts both. Probes are dropped; results without a role, replacements of
+/// other state and other metrics stay. The metrics are the mean loss, the gradient norm before clipping, the learning rate, the count,
+/// and those of the model.
 #[derive(Debug)]
 pub(crate) struct Update;
 
@@ -98,7 +98,7 @@ fn update(module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether the step returns what the entry returns.
+/// Whether the step returns this result of the entry.
 fn stays(result: &FuncResult) -> bool {
     match result.role {
         ResultRole::Value | ResultRole::State(_) => true,
@@ -106,12 +106,12 @@ fn stays(result: &FuncResult) -> bool {
     }
 }
 
-/// Whether a pass before reports it, beside the norm that the step reports itself.
+/// Whether a result is a metric of a pass before, other than the norm that the step reports itself.
 fn is_metric(result: &FuncResult) -> bool {
     result.role == ResultRole::Metric && *result.name != *GRAD_NORM
 }
 
-/// Whether the step reports it, made by the model or by a pass before.
+/// Whether the step reports a result, made by the model or by a pass before.
 fn is_reported(result: &FuncResult) -> bool {
     result.role == ResultRole::Sum || is_metric(result)
 }
@@ -139,7 +139,7 @@ fn keep_frozen(b: &Builder<'_>, all: &mut Replacements) {
     }
 }
 
-/// What the step calls its own state and metrics must not be the name of a parameter.
+/// Checks that the step's own state and metrics do not have the name of a parameter, nor of a metric that it reports.
 fn check_names(b: &Builder<'_>, results: &[FuncResult]) -> Result<()> {
     let mut seen = FxHashSet::default();
     let params = b.function().params.iter().map(|param| &*param.name);
@@ -175,12 +175,12 @@ impl States {
         Ok(Self { values })
     }
 
-    /// What a weight has of a kind.
+    /// The state of a kind of a weight.
     fn get(&self, weight: &Trained, kind: Kind) -> Option<Value> {
         self.values.get(&(weight.order, kind)).copied()
     }
 
-    /// What a set has of a kind, end to end.
+    /// The state of a kind of a set, end to end.
     fn of_set(&self, b: &mut Builder<'_>, set: &Set, kind: Kind) -> Result<Option<Value>> {
         if set.iter().any(|weight| self.get(weight, kind).is_none()) {
             return Ok(None);
@@ -189,7 +189,7 @@ impl States {
     }
 }
 
-/// How sets of weights are updated.
+/// Updates sets of weights.
 struct Sets<'a> {
     plan: &'a Plan<'a>,
     states: &'a States,
@@ -199,7 +199,7 @@ struct Sets<'a> {
     rate: Value,
 }
 
-/// How the weights of a group are updated: its rule, what that is given, and what it computes once for all of them.
+/// The update of the weights of a group: its rule, the inputs of the rule, and the values that it computes once for all of them.
 #[derive(Clone, Copy)]
 struct Arithmetic<'a> {
     rule: &'a dyn BoundRule,
@@ -290,7 +290,7 @@ impl Sets<'_> {
 struct Joined {
     value: Value,
     gradient: Value,
-    /// What the rule keeps, kind by kind.
+    /// The state of the rule, kind by kind.
     kept: Values,
     master: Option<Value>,
     /// The average of the weight.

@@ -1,4 +1,4 @@
-//! What the parts of an audit know of one function.
+//! The context of an audit of one function.
 
 use super::flow::Flow;
 use crate::framework::pass::PassCx;
@@ -10,7 +10,7 @@ use halite_support::Name;
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 
-/// A function of a module, and what flows where in it.
+/// A function of a module, with the flow of its values.
 pub(super) struct AuditCx<'a> {
     pub(super) module: &'a Module,
     pub(super) id: FuncId,
@@ -56,7 +56,7 @@ impl<'a> AuditCx<'a> {
         self.flow.objective[value.index()]
     }
 
-    /// Whether an instruction was written by what makes the step of gradients.
+    /// Whether an instruction was written by a pass that makes the step of gradients.
     pub(super) fn is_of_optimizer(&self, loc: LocId) -> bool {
         self.module.locs.part(loc).is_some()
     }
@@ -83,18 +83,18 @@ impl<'a> AuditCx<'a> {
         })
     }
 
-    /// Whether the function returns gradients, or what it makes of them.
+    /// Whether the function returns gradients, or replacements of parameters.
     pub(super) fn has_gradients(&self) -> bool {
         let is_gradient = |result: &FuncResult| matches!(result.role, ResultRole::Gradient(_));
         self.function.results.iter().any(is_gradient) || !self.replacements.is_empty()
     }
 
-    /// What replaces the parameter of this name.
+    /// The instruction whose result replaces the parameter of this name.
     pub(super) fn replacement(&self, name: &Name) -> Option<&'a Inst> {
         self.function.def(*self.replacements.get(name)?)
     }
 
-    /// What computes the replacement of the parameter of this name, here or in a function that is called for it.
+    /// The instruction that computes the replacement of the parameter of this name, here or in a function that is called for it.
     pub(super) fn written_by(&self, name: &Name) -> Option<&'a Inst> {
         let (mut function, mut value) = (self.function, *self.replacements.get(name)?);
         let mut write = function.def(value)?;

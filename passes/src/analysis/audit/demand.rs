@@ -1,9 +1,9 @@
-//! What needs precision.
+//! Operations that need precision.
 
 use super::fix::RecipeKey;
 use halite_support::{Code, codes};
 
-/// What an op does that needs precision.
+/// The operation of an op that needs precision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Demand {
     /// Loses its meaning at low precision.

@@ -1,4 +1,4 @@
-//! Which entry of the recipe fixes a finding.
+//! Entries of the recipe that fix findings.
 
 use super::ENOUGH;
 use crate::framework::exception::Subject;
@@ -27,12 +27,12 @@ impl RecipeKey {
     pub(super) const MOMENTS: Self = Self { name: "moments", stated: |p| p.moments, excepted: |e| e.moments };
 }
 
-/// What to change.
+/// A change of the recipe that fixes a finding.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Fix {
     /// The entry of the recipe, by its dotted path.
     pub(super) path: String,
-    /// What to write.
+    /// The advice on the new value.
     pub(super) help: String,
     /// The type that the entry states for what instructions do; none where it is about weights.
     pub(super) stated: Option<DType>,
@@ -64,8 +64,8 @@ fn wide_already(path: &str, dtype: DType) -> String {
     format!("`{path}` is `{dtype}` already: the model, or a pass of yours, narrows it here")
 }
 
-/// What fixes the weight of a parameter that is narrow, has no master weight and is rounded to nearest. A master weight
-/// must be wider than the weight, in every table that states one of the two.
+/// The fix for a parameter whose weight is narrow, has no master weight and is rounded to nearest. A master weight must be wider than
+/// the weight, in every table that states one of the two.
 pub(super) fn fix_weight(precision: &Precision, parameter: &str) -> Fix {
     let overrides = &precision.overrides;
     let last = |states: fn(&PrecisionOverride) -> bool| {
@@ -94,7 +94,7 @@ pub(super) fn fix_weight(precision: &Precision, parameter: &str) -> Fix {
     Fix { path, help: format!("{help}, or round stochastically with `precision.rounding = \"sr\"`"), stated: None }
 }
 
-/// What else must change where weights get master weights: exceptions whose weights are as wide as those.
+/// The other changes where weights get master weights: in exceptions whose weights are as wide as those.
 fn others(precision: &Precision) -> String {
     let is_wide = |exception: &PrecisionOverride| {
         exception.master.is_none() && exception.weight.is_some_and(|dtype| !dtype.is_narrow())

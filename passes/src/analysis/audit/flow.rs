@@ -1,8 +1,8 @@
-//! What flows where, across calls: what updates compute, and what the objective is computed from.
+//! The flow of values across calls: values that updates compute, and values that the objective is computed from.
 
 use halite_ir::{Function, Module, Op, ResultRole, Value};
 
-/// What flows where in one function, of any of its calls.
+/// The flow of values in one function, over all of its calls.
 pub(super) struct Flow {
     /// For each value, whether it is computed from state of weights in floats: moments, master weights.
     pub(super) updates: Vec<bool>,
@@ -10,7 +10,7 @@ pub(super) struct Flow {
     pub(super) objective: Vec<Option<&'static str>>,
 }
 
-/// For each function of a module, what flows where. Callers come after what they call, so they are looked at first.
+/// The flow in each function of a module. Callers come after callees and are visited first.
 pub(super) fn flows(module: &Module) -> Vec<Flow> {
     let mut flows: Vec<Flow> = module.functions.iter().map(Flow::seeds).collect();
     for (index, function) in module.functions.iter().enumerate().rev() {
@@ -23,7 +23,7 @@ pub(super) fn flows(module: &Module) -> Vec<Flow> {
 }
 
 impl Flow {
-    /// What parameters and results say themselves.
+    /// The flow that parameters and results state themselves.
     fn seeds(function: &Function) -> Self {
         let (mut updates, mut objective) = (vec![false; function.values.len()], vec![None; function.values.len()]);
         for param in &function.params {

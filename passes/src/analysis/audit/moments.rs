@@ -40,7 +40,7 @@ pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// What moments of one finding agree in: the group of their weights, their type, and what to do.
+/// The key of moments that make one finding: the group of their weights, their type, and the fix.
 type Alike<'a> = (Option<&'a Name>, DType, Option<Fix>);
 
 /// The distance of neighbours relative to their size, at most: `2^(1-p)`.

@@ -10,7 +10,7 @@ use halite_support::{Diagnostic, Result};
 use halite_tensor::DType;
 use smallvec::SmallVec;
 
-/// What an instruction does that needs precision.
+/// An operation of an instruction that needs precision.
 struct Need {
     demand: Demand,
     /// The narrowest type in which it does so.
@@ -24,7 +24,7 @@ impl Need {
         Self { demand, dtype, narrow: Vec::new() }
     }
 
-    /// What a primitive needs.
+    /// The need of a primitive.
     fn of(primitive: &Op, demand: Demand, dtype: DType) -> Self {
         let narrow = dtype.is_narrow().then(|| primitive.name().to_owned());
         Self { narrow: narrow.into_iter().collect(), ..Self::new(demand, dtype) }
@@ -63,7 +63,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// What an instruction needs, each demand once.
+    /// The needs of an instruction, each demand once.
     fn needs(&mut self, function: &Function, inst: &Inst) -> Result<Needs> {
         let mut needs = Needs::new();
         let Op::Composite(composite) = &inst.op else {
@@ -122,7 +122,7 @@ fn widest<'t>(types: impl Iterator<Item = &'t TensorType>) -> Option<DType> {
     types.map(TensorType::dtype).filter(|dtype| dtype.is_float()).max_by_key(|dtype| dtype.size())
 }
 
-/// What an instruction of the entry does that needs precision.
+/// The operations of an instruction of the entry that need precision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct PrecisionUse {

@@ -14,7 +14,7 @@ use halite_support::{Code, Diagnostic, Span, codes};
 use halite_tensor::DType;
 use indexmap::{IndexMap, IndexSet};
 
-/// How many scopes a finding names.
+/// The most scopes that a finding names.
 const MAX_SCOPES: usize = 4;
 
 /// An instruction that does something in too narrow a type.
@@ -23,13 +23,13 @@ pub(super) struct Evidence<'a> {
     pub(super) code: Code,
     /// The instruction.
     pub(super) loc: LocId,
-    /// The op, or what of the training step it is about.
+    /// The op, or the part of the training step that it is about.
     pub(super) what: &'a str,
     pub(super) op: &'a str,
     pub(super) dtype: DType,
 }
 
-/// What is known of one finding so far.
+/// The evidence of one finding so far.
 struct Draft {
     code: Code,
     what: IndexSet<String>,
@@ -170,7 +170,7 @@ impl Draft {
         Finding { diagnostic: finding, narrow: self.narrow, is_stated_reduce }
     }
 
-    /// What is done by whom.
+    /// The claim of the message: the ops and the verb.
     fn claim(&self) -> String {
         let names: Vec<_> = self.what.iter().map(|what| format!("`{what}`")).collect();
         let (names, many) = (names.join(", "), self.what.len() > 1);

@@ -1,18 +1,18 @@
-//! What an audit found.
+//! Results of an audit.
 
 use halite_support::{Diagnostic, Diagnostics, Span};
 use indexmap::{IndexMap, IndexSet};
 
-/// What an audit found, and how much it looked at.
+/// The findings of an audit, and the number of things that it looked at.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Audit {
     pub(super) findings: IndexMap<FindingKey, Finding>,
-    /// How much it looked at.
+    /// The number of things that it looked at.
     pub checked: Checked,
 }
 
-/// How much an audit looked at.
+/// The number of things that an audit looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Checked {
@@ -28,13 +28,13 @@ pub struct Checked {
     pub moments: usize,
 }
 
-/// What two pieces of evidence share that make one finding.
+/// The key of a finding: pieces of evidence with equal keys make one.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct FindingKey {
     pub(super) code: &'static str,
     /// The line of the model.
     pub(super) span: Option<Span>,
-    /// What it is about, where that is not an instruction.
+    /// The subject, where that is not an instruction.
     pub(super) what: Option<String>,
     pub(super) dtype: &'static str,
     /// The entry of the recipe that fixes it.
@@ -42,7 +42,7 @@ pub(super) struct FindingKey {
 }
 
 impl FindingKey {
-    /// Whether another one is about the same, in whatever type and however it is fixed.
+    /// Whether another key has the same code, line and subject, whatever its type and its fix.
     fn is_alike(&self, other: &FindingKey) -> bool {
         (self.code, self.span, &self.what) == (other.code, other.span, &other.what)
     }
@@ -53,7 +53,8 @@ pub(super) struct Finding {
     pub(super) diagnostic: Diagnostic,
     /// The primitives or the parameters that are too narrow, as far as later modules still show them.
     pub(super) narrow: IndexSet<String>,
-    /// Whether it is a sum over ranks in the type that the recipe states for these: there are none before a program is made for several ranks.
+    /// Whether it is a sum over ranks in the type that the recipe states for these. There are none before a program is made for several
+    /// ranks.
     pub(super) is_stated_reduce: bool,
 }
 
@@ -63,8 +64,8 @@ impl Audit {
         self.findings.values().map(|finding| finding.diagnostic.clone()).collect()
     }
 
-    /// The first finding that `earlier` does not have, or has of other primitives or parameters; but for sums over ranks in the type that the
-    /// recipe states for them.
+    /// The first finding that `earlier` does not have, or has of other primitives or parameters; but for sums over ranks in the type
+    /// that the recipe states for them.
     pub fn beyond(&self, earlier: &Audit) -> Option<&Diagnostic> {
         let is_new = |finding_key: &FindingKey, finding: &Finding| {
             !finding.is_stated_reduce && !earlier.covers(finding_key, finding)

@@ -2,7 +2,7 @@
 
 use halite_ir::paths::family;
 
-/// How many families of names a finding lists.
+/// The most families of names that a finding lists.
 const MAX_FAMILIES: usize = 3;
 
 /// `model.layers.*.mlp.up_proj.weight` and so on, the first few.

@@ -4,7 +4,7 @@ use super::{Group, Pipeline, Stage};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Name, Result, codes};
 
-/// Which passes run, in which order, by name. [`PassRegistry::pipeline`](crate::PassRegistry::pipeline) finds the passes.
+/// The passes that run and their order, by name. [`PassRegistry::pipeline`](crate::PassRegistry::pipeline) finds the passes.
 ///
 /// It is made of names and groups, or read from its printed form: names between commas; `(a, b)*` repeats a group until
 /// none of its passes changes the module, `(a, b)*3` at most 3 times, and `tidy(a, b)*` is a group with the name `tidy`.

@@ -55,7 +55,7 @@ impl FromStr for PipelineSpec {
     }
 }
 
-/// What is still to read. It begins with no white space.
+/// The text that is still to read. It begins with no white space.
 struct Reader<'a> {
     rest: &'a str,
 }
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// Whether this comes next; it is taken then, with the white space after it.
+    /// Takes `mark` and the white space after it, if it comes next; returns whether it does.
     fn take(&mut self, mark: char) -> bool {
         let rest = self.rest.strip_prefix(mark);
         self.rest = rest.map_or(self.rest, str::trim_start);
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         Diagnostic::error(codes::PIPELINE, message).help("write e.g. `cse, (simplify, dce)*`")
     }
 
-    /// What is wrong in a group that is not a list of names.
+    /// The error of a group that is not a list of names.
     fn bad_group(&self, start: &str, wanted: &str) -> Diagnostic {
         match self.rest.chars().next() {
             None => open_group(start),
@@ -139,7 +139,7 @@ fn bad_bound(digits: &str) -> Diagnostic {
     Diagnostic::error(codes::PIPELINE, message).help(format!("write a number from 1 to {}", NonZeroU32::MAX))
 }
 
-/// What names are made of, and more: whether a pass has the name is asked where passes are known.
+/// Whether a name may have this character. It allows more than names may have: names are looked up where passes are known.
 fn is_name(c: char) -> bool {
     !matches!(c, ',' | '(' | ')' | '*') && !c.is_whitespace()
 }

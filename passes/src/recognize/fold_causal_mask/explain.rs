@@ -1,4 +1,4 @@
-//! What is said of masks that fold, and of those that do not.
+//! Remarks on masks that fold, and on those that do not.
 
 use super::NAME;
 use super::halves::Halves;
@@ -10,7 +10,7 @@ use halite_analysis::MaskKind;
 use halite_ir::{Def, FuncId, Function, LocId, LocTable, Module, Op, ParamRole, Value};
 use halite_tensor::DType;
 
-/// Leaves a remark for each mask of a function, and for what looks like one.
+/// Adds a remark for each mask of a function, and for each near miss.
 pub(super) fn explain(module: &Module, id: FuncId, plan: &Plan, cx: &PassCx<'_>) {
     if !cx.explains() {
         return;
@@ -52,7 +52,7 @@ fn loc(function: &Function, value: Value) -> LocId {
     }
 }
 
-/// How messages name a value: its own name or its type.
+/// The name of a value in messages: its own name or its type.
 fn name(function: &Function, value: Value) -> String {
     match &function.values[value.index()].hint {
         Some(hint) => format!("`{hint}`"),

@@ -1,4 +1,4 @@
-//! What the elements of a value are on both sides of the diagonal, bit for bit.
+//! The elements of a value on both sides of the diagonal, bit for bit.
 
 use super::layout::Axes;
 use crate::transform::fold_constant::evaluate;
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 /// Elements that depend on nothing but whether the query sees the key.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Halves {
-    /// Where query and key positions are found; `None` when all elements are one.
+    /// The dimensions of query and key positions; `None` when all elements are equal.
     pub(super) axes: Option<Axes>,
     /// The element where `key <= query`, a scalar.
     pub(super) seen: HostTensor,
@@ -30,8 +30,8 @@ impl Halves {
         if seen == unseen { Self::uniform(seen) } else { Self { axes: Some(axes), seen, unseen } }
     }
 
-    /// Whether an element is NaN. Such a mask is left as it is: back ends take liberties with what makes NaN, such as
-    /// minus infinity times 0.
+    /// Whether an element is NaN. Such a mask is left as it is: back ends take liberties with operations that make NaN, such as minus
+    /// infinity times 0.
     pub(super) fn has_nan(&self) -> bool {
         [&self.seen, &self.unseen].into_iter().any(|element| element.f64s()[0].is_nan())
     }
@@ -84,7 +84,7 @@ fn of_inst(
     }
 }
 
-/// Which values are made of positions and finite constants alone, so that facts, which take numbers to be finite, are exact.
+/// For each value, whether it is made of positions and finite constants alone, so that facts, which take numbers to be finite, are exact.
 pub(super) fn of_positions(cx: InferCx<'_>, function: &Function) -> Vec<bool> {
     let mut known = vec![false; function.values.len()];
     for param in function.params.iter().filter(|param| param.role == ParamRole::Known(Content::Causal)) {
@@ -97,7 +97,7 @@ pub(super) fn of_positions(cx: InferCx<'_>, function: &Function) -> Vec<bool> {
     known
 }
 
-/// Whether an instruction makes nothing but finite numbers of finite ones, short of overflow.
+/// Whether an instruction computes only finite numbers from finite ones, short of overflow.
 fn keeps_finite(cx: InferCx<'_>, function: &Function, inst: &Inst) -> bool {
     match &inst.op {
         Op::Constant(constant) => constant.value.f64s().iter().all(|element| element.is_finite()),

@@ -1,11 +1,11 @@
-//! Where query and key positions stand in the dimensions of a value.
+//! The query and key positions in the dimensions of a value.
 
 use halite_analysis::{Digit, Mask};
 use halite_ir::{Attr, Builder, Value};
 use halite_support::Result;
 use halite_tensor::{Dims, Shape};
 
-/// Where query and key positions, equally many, are found.
+/// The digits of indices that are the query and the key position. There are equally many of both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Axes {
     query: Digit,
@@ -18,7 +18,7 @@ impl Axes {
         Self { query: mask.query, key: mask.key }
     }
 
-    /// How many positions there are.
+    /// The number of positions.
     pub(super) fn size(self) -> usize {
         self.query.size
     }
@@ -34,7 +34,7 @@ impl Axes {
         self.key.stride > 1 && (self.key.dim != self.query.dim || self.query.stride > self.key.stride)
     }
 
-    /// How a causal mask is laid out to have this shape; `None` when keys come before queries or in blocks.
+    /// The layout of a causal mask in this shape; `None` when keys come before queries or in blocks.
     pub(super) fn layout(self, shape: &Shape) -> Option<Layout> {
         let (mut split, mut query, mut key) = (Dims::new(), None, None);
         for (dim, &size) in shape.iter().enumerate() {
@@ -63,7 +63,7 @@ impl Axes {
     }
 }
 
-/// How a causal mask is spread over a shape: along `dims` of `split`, of which the shape is a reshape.
+/// The layout of a causal mask in a shape: along `dims` of `split`, of which the shape is a reshape.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Layout {
     split: Shape,

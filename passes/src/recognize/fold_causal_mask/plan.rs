@@ -1,4 +1,4 @@
-//! Which values of a function are replaced, and how.
+//! The values of a function that are replaced, and their layouts.
 
 use super::folded::is_folded;
 use super::halves::{Halves, halves, of_positions};
@@ -11,7 +11,7 @@ use halite_support::Result;
 use halite_tensor::{Content, DType, HostTensor};
 use std::sync::Arc;
 
-/// What looks like a causal mask and is none.
+/// A value that looks like a causal mask and is none.
 pub(super) enum NearMiss {
     /// A mask that this pass does not make.
     Mask(Mask),
@@ -19,16 +19,16 @@ pub(super) enum NearMiss {
     Unknown,
 }
 
-/// What is to be done in a function.
+/// The plan for a function: the masks that are replaced.
 pub(super) struct Plan {
     facts: Facts,
     /// The elements of values that are causal masks or all alike.
     halves: Vec<Option<Halves>>,
-    /// Which values are made of positions and constants alone.
+    /// For each value, whether it is made of positions and constants alone.
     of_positions: Vec<bool>,
-    /// Which instructions the results need.
+    /// For each instruction, whether the results need it.
     live: Vec<bool>,
-    /// How each value that is replaced is laid out.
+    /// The layout of each value that is replaced.
     layouts: Vec<Option<Layout>>,
 }
 
@@ -72,7 +72,7 @@ impl Plan {
         self.halves[value.index()].as_ref()
     }
 
-    /// What each value of a function is that is read as a mask and is none.
+    /// The near miss of each value of a function that is read as a mask and is none.
     pub(super) fn near_misses(&self, function: &Function) -> Vec<Option<NearMiss>> {
         let near = |value: Value| {
             if self.lays_out(function, value) || self.facts.constant(value).is_some() {
@@ -132,7 +132,7 @@ impl Plan {
     }
 }
 
-/// Whether there is anything that positions could be compared in, or a mask that is given.
+/// Whether a function may have masks: it has something that positions could be compared in, or a mask that is given.
 fn may_have_masks(function: &Function) -> bool {
     let is_source = |op: &Op| match op {
         Op::Iota(_) => true,

@@ -1,4 +1,4 @@
-//! What the spellings of activations are made of.
+//! Parts of the spellings of activations.
 
 use crate::recognize::rewrite::{
     Pattern, add, divide, either, erf, exponential, is, logistic, multiply, near, negate, power, tanh, tensor,

@@ -1,4 +1,4 @@
-//! What the spellings of norms are made of.
+//! Parts of the spellings of norms.
 
 use crate::recognize::rewrite::{
     Bindings, MatchCx, MatchResult, Pattern, add, divide, either, is, multiply, near, number, one_over_size, power,

@@ -1,4 +1,4 @@
-//! What the spellings of rope are made of.
+//! Parts of the spellings of rope.
 
 use crate::recognize::rewrite::{
     Bindings, MatchCx, MatchResult, Pattern, Rule, Side, Writer, concatenate, constant_value, cosine, divide, either,
@@ -10,7 +10,7 @@ use halite_support::Result;
 /// The base that is named where there is one pair only, whose frequency is 1 for any.
 const DEFAULT_THETA: f64 = 10_000.0;
 
-/// Where the positions are, and the base of the frequencies.
+/// The dimension of the positions, and the base of the frequencies.
 struct Geometry {
     /// The dimension of the positions.
     positions: usize,
@@ -86,7 +86,7 @@ fn write(writer: &mut Writer<'_, '_>) -> Result<Value> {
     writer.b.transpose(y, &swap)
 }
 
-/// What the tables say, or why they are not those of rope.
+/// Reads the geometry from the tables, or says why they are not those of rope.
 fn geometry(bindings: &Bindings, cx: &MatchCx<'_>) -> std::result::Result<Geometry, String> {
     let error = |message: &str| Err(message.to_owned());
     if cx.shape().rank() != 4 {

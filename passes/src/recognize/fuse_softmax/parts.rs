@@ -1,4 +1,4 @@
-//! What the spellings of softmax are made of.
+//! Parts of the spellings of softmax.
 
 use crate::recognize::rewrite::{
     Bindings, MatchCx, MatchResult, Pattern, add, divide, either, exponential, is, log, maximum, multiply, near,

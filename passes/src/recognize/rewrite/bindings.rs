@@ -1,4 +1,4 @@
-//! What the names of a pattern stand for in a match.
+//! The values of a pattern's names in a match.
 
 use super::view::{MatchCx, View};
 use halite_ir::Value;
@@ -14,11 +14,11 @@ pub(crate) struct Bindings {
     dims: SmallVec<[(&'static str, Dims); 2]>,
     /// The values of the instructions that the pattern names, root first; each once.
     pub(super) insts: SmallVec<[Value; 12]>,
-    /// What stands in the way.
+    /// The obstacles to the rule.
     pub(super) obstacles: SmallVec<[Cow<'static, str>; 1]>,
 }
 
-/// Whether a rule applies; the error says what stands in the way.
+/// Whether a rule applies; the error is the obstacle.
 pub(crate) type MatchResult = std::result::Result<(), String>;
 
 /// A tensor that a name stands for.
@@ -80,7 +80,7 @@ impl Bindings {
         self.dims.iter().find(|(own, _)| *own == name).map(|(_, dims)| dims.as_slice())
     }
 
-    /// How many elements of `shape` lie along the dimensions that a name stands for.
+    /// The number of elements of `shape` along the dimensions that a name stands for.
     pub(super) fn size(&self, name: &str, shape: &Shape) -> Option<f64> {
         let sizes = self.dims(name)?.iter().map(|&dim| shape.get(dim).copied());
         sizes.product::<Option<usize>>().map(|size| size as f64)
@@ -93,7 +93,7 @@ impl Bindings {
         }
     }
 
-    /// Notes what stands in the way; where a pattern repeats itself, that is one thing.
+    /// Notes an obstacle; where a pattern repeats itself, it is noted once.
     pub(super) fn block(&mut self, obstacle: impl Into<Cow<'static, str>>) {
         let obstacle = obstacle.into();
         if !self.obstacles.contains(&obstacle) {

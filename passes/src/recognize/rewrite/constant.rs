@@ -10,7 +10,7 @@ const MAX_ELEMENTS: usize = 64 * 1024;
 /// The most instructions that a value may take.
 const MAX_INSTS: usize = 64;
 
-/// What a value is in every run, when it is small and follows from constants.
+/// The constant that a value is in every run, when it is small and follows from constants.
 pub(crate) fn constant_value(registry: &Registry, function: &Function, value: Value) -> Option<HostTensor> {
     let cx = InferCx { functions: &[], registry };
     let mut known: BTreeMap<Value, HostTensor> = BTreeMap::new();
@@ -41,7 +41,7 @@ fn needed(cx: &InferCx<'_>, function: &Function, value: Value) -> Option<BTreeSe
     Some(needed)
 }
 
-/// Whether the result of an instruction follows from its operands, and is small.
+/// Whether the result of an instruction is small and follows from its operands.
 fn is_constant(cx: &InferCx<'_>, function: &Function, inst: &Inst) -> bool {
     let [result] = inst.results.as_slice() else { return false };
     let is_small = function.ty(*result).shape().num_elements() <= MAX_ELEMENTS;

@@ -6,7 +6,7 @@ use super::view::{Inner, MatchCx, View};
 use halite_ir::{Op, Value, loses};
 use halite_tensor::rounding::round_to;
 
-/// What almost matches has this many things in its way.
+/// The most obstacles of a near miss.
 const MAX_OBSTACLES: usize = 1;
 
 /// The ways in which the root fits a pattern, the first choices first.
@@ -107,7 +107,7 @@ impl Matcher<'_> {
         patterns.iter().zip(args).fold(vec![bindings], fit_next)
     }
 
-    /// What fits, and if nothing does without more in the way, the reason.
+    /// The ways in which `pattern` fits. If each of them adds an obstacle, there is one more way, with the obstacle `otherwise`.
     fn fit_near(self, pattern: &Pattern, otherwise: &'static str, view: &View, so_far: &Bindings) -> Vec<Bindings> {
         let mut ways = self.fit(pattern, view, so_far);
         if ways.iter().all(|bindings| bindings.obstacles.len() > so_far.obstacles.len()) {
@@ -160,7 +160,7 @@ fn commutes(op: &Op) -> bool {
     matches!(op, Op::Add(_) | Op::Multiply(_) | Op::Maximum(_) | Op::Minimum(_))
 }
 
-/// What was found so far with one thing more, unless that does not fit.
+/// The bindings so far with one more, or none if that does not fit.
 fn bound(so_far: &Bindings, bind: impl FnOnce(&mut Bindings) -> bool) -> Vec<Bindings> {
     let mut bindings = so_far.clone();
     if bind(&mut bindings) { vec![bindings] } else { Vec::new() }

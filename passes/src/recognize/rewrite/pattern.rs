@@ -1,4 +1,4 @@
-//! What a pattern is, and the words to write one with.
+//! Patterns, and the words to write them with.
 
 use halite_ir::ops::{
     Add, Concatenate, Cosine, Divide, Erf, Exponential, Log, Logistic, Maximum, Multiply, Negate, Power, Reduce,
@@ -8,8 +8,8 @@ use halite_ir::{Attrs, Composite, Op};
 use halite_support::Name;
 use std::mem::{Discriminant, discriminant};
 
-/// What some instructions look like, from the result towards the operands. A name binds what it meets first; met again,
-/// it must stand for the same.
+/// A pattern of instructions, from the result towards the operands. A name binds what it meets first; met again, it must stand for the
+/// same.
 #[derive(Clone, Debug)]
 pub(crate) enum Pattern {
     /// Any tensor.
@@ -22,7 +22,7 @@ pub(crate) enum Pattern {
     Size {
         /// The name that the reduction gave its dimensions.
         of: &'static str,
-        /// Whether one over the count.
+        /// Whether it is one over the count.
         reciprocal: bool,
     },
     /// A primitive without attributes.
@@ -37,11 +37,11 @@ pub(crate) enum Pattern {
     Half(Side, Box<Pattern>),
     /// The first of several that fits.
     Either(Vec<Pattern>),
-    /// What should be there. Anything else stands in the way of the rule, for this reason.
+    /// A pattern that is expected here. Anything else is an obstacle to the rule, for this reason.
     Near(Box<Pattern>, &'static str),
 }
 
-/// Which half of a dimension.
+/// One half of a dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     /// The half that begins at 0.
@@ -84,7 +84,7 @@ pub(crate) fn is(number: f64) -> Pattern {
     Pattern::Is(number)
 }
 
-/// How many elements the reduction over `of` combines.
+/// The number of elements that the reduction over `of` combines.
 pub(crate) fn size(of: &'static str) -> Pattern {
     Pattern::Size { of, reciprocal: false }
 }

@@ -3,7 +3,7 @@
 use halite_ir::ops::Reduction;
 use halite_ir::{Function, Inst, Op, Value};
 
-/// How far back instructions are followed.
+/// The depth to which operands are followed.
 const DEPTH: usize = 16;
 
 /// Bounds of the elements that are numbers.

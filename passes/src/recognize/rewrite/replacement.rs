@@ -13,7 +13,7 @@ pub(super) struct Replacement {
     /// The name of the rule, in kebab case; unique in its pass.
     pub(super) rule: &'static str,
     pub(super) composite: &'static str,
-    /// What the composite reads, in its order.
+    /// The operands of the composite, in its order.
     pub(super) operands: Vec<Operand>,
     pub(super) attributes: Attributes,
 }

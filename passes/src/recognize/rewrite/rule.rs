@@ -11,10 +11,10 @@ use halite_support::Result;
 use std::cmp::Reverse;
 use std::mem::{Discriminant, discriminant};
 
-/// What must hold besides the pattern.
+/// A condition on a match besides the pattern.
 pub(crate) type Condition = fn(&Bindings, &MatchCx<'_>) -> MatchResult;
 
-/// Writes what stands for a match, where that is more than one composite.
+/// Writes the replacement of a match, where that is more than one composite.
 pub(crate) type Write = fn(&mut Writer<'_, '_>) -> Result<Value>;
 
 /// A way to spell a composite.
@@ -63,7 +63,7 @@ impl Rule {
         self
     }
 
-    /// What must hold besides.
+    /// Adds a condition.
     #[must_use]
     pub(crate) fn when(mut self, condition: Condition) -> Self {
         self.conditions.push(condition);
@@ -76,7 +76,7 @@ impl Rule {
         Self { never: Some(why), ..self }
     }
 
-    /// How to write it, where that takes more than the composite.
+    /// Sets the function that writes it, where that takes more than the composite.
     #[must_use]
     pub(crate) fn write(self, write: Write) -> Self {
         Self { write, ..self }
@@ -87,7 +87,7 @@ impl Rule {
         self.roots.contains(&discriminant(op))
     }
 
-    /// The best way in which the rule fits: the least in its way, then the most instructions, then the first.
+    /// The best way in which the rule fits: the fewest obstacles, then the most instructions, then the first.
     pub(super) fn fit(&self, cx: &MatchCx<'_>) -> Option<Bindings> {
         let mut ways = solve(*cx, &self.pattern);
         for bindings in &mut ways {

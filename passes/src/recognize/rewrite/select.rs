@@ -1,14 +1,14 @@
-//! Which matches of a function are taken.
+//! Selects the matches of a function that are taken.
 //!
 //! 1. A match counts only where its root is needed at all.
 //! 2. Of several at one root, the one with the most instructions is taken; of equal ones, that with the least name. So
 //!    the order of the rules does not matter.
 //! 3. A match whose root lies inside one taken is not. Roots are visited from the last one, so the larger of two nested
 //!    matches wins.
-//! 4. Inner values may be read from elsewhere too, and then stay beside the composite; but no composite and no
-//!    transcendental function of as many elements as the result is computed a second time for that: such a match is given
-//!    up, and the choice is made anew. What only other matches read does not stay.
-//! 5. Of what almost matches, only what lies in none of these and in no larger near miss is told.
+//! 4. Inner values may be read from elsewhere too, and then stay beside the composite; but no composite and no transcendental function
+//!    of as many elements as the result is computed a second time for that: such a match is given up, and the choice is made anew.
+//!    Values that only other matches read do not stay.
+//! 5. Of near misses, only those that lie in none of these and in no larger near miss are reported.
 
 use super::bindings::Bindings;
 use super::rule::Rule;
@@ -22,16 +22,16 @@ pub(super) struct Match<'r> {
     /// The position of the root.
     pub(super) root: usize,
     pub(super) rule: &'r Rule,
-    /// How it fits.
+    /// The bindings of its names.
     pub(super) bindings: Bindings,
 }
 
-/// What is to be done with a function.
+/// The selection in a function.
 #[derive(Debug)]
 pub(super) struct Selection<'r> {
     /// The matches taken, by position.
     pub(super) taken: Vec<Match<'r>>,
-    /// What was almost taken, by position.
+    /// The near misses, by position.
     pub(super) missed: Vec<Match<'r>>,
     /// For each instruction, whether it is still there.
     pub(super) kept: Vec<bool>,
@@ -89,7 +89,7 @@ fn choose(function: &Function, matches: &[Match<'_>]) -> Vec<usize> {
     taken
 }
 
-/// Which instructions are needed when composites stand for the roots of these matches; those that `stays` names are.
+/// For each instruction, whether it is needed when composites replace the roots of these matches. One that `stays` names is needed.
 fn reached(
     cx: &InferCx<'_>,
     function: &Function,

@@ -18,7 +18,7 @@ const NOWHERE: usize = usize::MAX;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct View {
     pub(crate) value: Value,
-    /// Where its dimensions are in the root.
+    /// Its dimensions as dimensions of the root.
     pub(crate) dim_map: DimMap,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct View {
 pub(crate) struct MatchCx<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) function: &'a Function,
-    /// What the instruction gives.
+    /// The result of the instruction.
     pub(crate) root: Value,
 }
 
@@ -189,7 +189,7 @@ pub(super) struct Inner<'a> {
     pub(super) rounded: Option<DType>,
 }
 
-/// Whether an op gives one of its operands, or that with another sign.
+/// Whether each element of an op's result is an element of an operand, or that with another sign; so are constants.
 fn is_exact(op: &Op) -> bool {
     match op {
         Op::Reduce(reduce) => reduce.kind != Reduction::Sum,

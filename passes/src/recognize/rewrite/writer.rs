@@ -7,14 +7,14 @@ use halite_ir::{Rewriter, Value, loses};
 use halite_support::{Diagnostic, Result};
 use halite_tensor::DType;
 
-/// What writes the composite that a match means.
+/// Writes the composite that a match stands for.
 #[derive(Debug)]
 pub(crate) struct Writer<'w, 'm> {
     /// The function that is made.
     pub(crate) b: &'w mut Rewriter<'m>,
-    /// What was matched.
+    /// The bindings of the match.
     pub(crate) bindings: &'w Bindings,
-    /// Where.
+    /// The place of the match.
     pub(crate) cx: MatchCx<'w>,
     pub(super) replacement: &'w Replacement,
 }

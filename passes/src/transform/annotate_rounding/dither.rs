@@ -66,7 +66,7 @@ impl Dither {
     }
 }
 
-/// What weights of all layers have in common.
+/// The packing without the names of its parts; weights of all layers share it.
 fn unnamed(packing: &Packing) -> Packing {
     let part = |part: &Part| Part { name: String::new(), ..part.clone() };
     Packing { ranks: packing.ranks, parts: packing.parts.iter().map(part).collect() }

@@ -1,4 +1,4 @@
-//! Which narrowings round stochastically, and by which streams.
+//! Sites where narrowing rounds stochastically, and the streams of their random bits.
 
 use crate::transform::{skip, trained};
 use halite_ir::{FuncResult, Function, Inst, Layer, Module, Param, ParamRole, ResultRole, StepPart, Value};
@@ -8,7 +8,7 @@ use halite_tensor::{Dims, Packing, Part, Shape, StateSpec};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What bits an instruction rounds by.
+/// The random bits that an instruction rounds by.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum RoundingSite {
     /// Those of one stream, by the coordinates in the result.
@@ -100,17 +100,17 @@ fn written(functions: &[Function], function: &Function) -> FxHashMap<Value, (Nam
     function.results.iter().filter_map(state).collect()
 }
 
-/// What weights store that store several tensors of the model. What replaces one of these is rounded by the bits by which it would be
-/// if it were stored alone; where elements are stored several times, so is what it is computed of, so that copies stay equal.
+/// The weights that store several tensors of the model. A replacement of such a tensor is rounded by the same bits as if it were stored
+/// alone. Where elements are stored several times, so are the values that it is computed from, so that copies stay equal.
 #[derive(Default)]
 struct Stored {
     /// For each weight and its state the streams of its parts.
     by_name: FxHashMap<Name, (Arc<Packing>, Vec<Name>)>,
-    /// What is computed under a path, where elements are stored several times.
+    /// The tensors that are computed under each path, where elements are stored several times.
     by_scope: FxHashMap<String, Scope>,
 }
 
-/// What is updated under a path.
+/// The tensors that are updated under a path.
 enum Scope {
     /// All that a weight of a layer stores.
     Weight(Arc<Packing>, Option<Layer>),

@@ -1,4 +1,4 @@
-//! What the random bits of all sites are made of, computed once.
+//! Words from which the random bits of all sites are made, computed once.
 
 use super::helper::{call_helper, expanded};
 use super::sites::RoundingSite;
@@ -83,7 +83,7 @@ impl Words {
     }
 }
 
-/// What a dimension counts.
+/// The name of the positions along a dimension.
 pub(super) fn line(dim: usize) -> String {
     match dim {
         0 => "rows".to_owned(),

@@ -1,11 +1,11 @@
-//! What is known where a function is called, and what a function that is rewritten asks of those it calls.
+//! Facts about values at call sites, and the callees that a function asks for when it is rewritten.
 
 use super::wants::Demand;
 use halite_ir::{Builder, FuncId, Op};
 use halite_support::Result;
 use halite_tensor::DType;
 
-/// What readers without a demand of their own see of a float value.
+/// The type in which readers without a demand of their own see a float value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum ReadAs {
     /// This type.
@@ -14,8 +14,8 @@ pub(super) enum ReadAs {
     Literal { exact: bool },
 }
 
-/// What is known of a value where it comes from: the type it was made in, how it is seen, and who reads it, there and in all that
-/// it is handed to.
+/// Facts about a value where it comes from: the type it was made in, the type it is read as, and its readers, there and in all
+/// functions that it is handed to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Fact {
     pub(super) made: DType,
@@ -23,13 +23,13 @@ pub(super) struct Fact {
     pub(super) readers: Demand,
 }
 
-/// What a callee is rewritten for.
+/// The context that a callee is rewritten for.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Context {
     pub(super) callee: FuncId,
-    /// What is known of the operands.
+    /// The facts about the operands.
     pub(super) args: Vec<Fact>,
-    /// Who reads the results.
+    /// The readers of the results.
     pub(super) results: Vec<Demand>,
     /// The scope of the call, where exceptions name scopes.
     pub(super) scope: String,
@@ -39,15 +39,15 @@ pub(super) struct Context {
 #[derive(Clone)]
 pub(super) struct CastFunction {
     pub(super) id: FuncId,
-    /// What is known of its results.
+    /// The facts about its results.
     pub(super) results: Vec<Fact>,
 }
 
-/// Where callees come from.
+/// A source of callees.
 pub(super) trait Callees {
     /// A callee for a context, made while its caller is.
     fn callee(&mut self, b: &mut Builder<'_>, context: Context) -> Result<CastFunction>;
 
-    /// Has an op that names a function which stays as it is name it by its new number.
+    /// Renumbers the function that an op names, which stays as it is otherwise.
     fn renumber(&self, op: &mut Op) -> Result<()>;
 }

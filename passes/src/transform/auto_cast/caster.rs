@@ -22,17 +22,17 @@ struct FloatOperands {
     made: DType,
     /// The widest type as which one is seen.
     read_as: ReadAs,
-    /// What the widest operand comes to.
+    /// The type that the widest operand resolves to.
     widest: DType,
 }
 
-/// Where a function that is rewritten stands.
+/// The place of a function that is rewritten.
 pub(super) enum Place {
     /// Nothing calls it: its weights arrive in the type of their slot, gradients leave in the type of gradients.
     Entry,
     /// Nothing calls it and it is not the entry: it takes and returns what is written.
     Apart,
-    /// It is called with values of which this is known.
+    /// It is called with values of these facts.
     Callee(Vec<Fact>),
 }
 
@@ -337,7 +337,7 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
         }
     }
 
-    /// What is known of the float operands of an instruction.
+    /// The float operands of an instruction, with their types.
     fn read(&self, inst: &Inst, types: &Types) -> Result<FloatOperands> {
         let floats = self.floats(&inst.args);
         let (made, read_as) = (self.made(&floats)?, self.widest(&inst.args));

@@ -8,20 +8,20 @@ use halite_ir::{Builder, FuncId, Function, InferCx, Module, Op, Registry, Rewrit
 use halite_support::{Diagnostic, Names, Result, codes};
 use rustc_hash::FxHashMap;
 
-/// How deep calls may nest: a callee is rewritten while its caller is.
+/// The deepest nesting of calls: a callee is rewritten while its caller is.
 const MAX_DEPTH: usize = 64;
 
-/// The functions of before, and what has become of them.
+/// The functions before the pass, and those made of them.
 pub(super) struct Functions<'a> {
     old: &'a [Function],
     overrides: &'a Overrides<'a>,
     readers: AllReaders<'a>,
     made: FxHashMap<Context, CastFunction>,
-    /// What each function has become; contexts that differ may ask for the same.
+    /// The versions of each function; contexts that differ may ask for the same one.
     versions: FxHashMap<FuncId, Vec<FuncId>>,
     /// The decompositions of kernels, which stay as they are.
     kept: FxHashMap<FuncId, FuncId>,
-    /// The names of functions of after.
+    /// The names of the functions that are made.
     names: Names,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn cast(module: &mut Module, registry: &Registry, overrides: &Overrid
     Ok(())
 }
 
-/// Which functions are called.
+/// For each function, whether it is called.
 ///
 /// # Errors
 /// When calls nest too deep.
@@ -73,7 +73,7 @@ fn called(functions: &[Function]) -> Result<Vec<bool>> {
     Ok(called)
 }
 
-/// Which functions are decompositions of kernels, or are called by these.
+/// For each function, whether it is a decomposition of a kernel or is called by one.
 fn kept_functions(functions: &[Function]) -> Vec<bool> {
     let mut kept = vec![false; functions.len()];
     for (index, function) in functions.iter().enumerate().rev() {

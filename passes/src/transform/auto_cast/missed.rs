@@ -1,4 +1,4 @@
-//! What the pattern of an exception could have been meant for.
+//! Names that the pattern of an exception could have been meant for.
 
 use crate::framework::pattern::matches_pattern;
 use halite_ir::paths::family;
@@ -7,10 +7,10 @@ use halite_recipe::PrecisionOverride;
 use halite_support::nearest::{list, nearest_first};
 use std::collections::BTreeSet;
 
-/// How many names are shown.
+/// The most names that are shown.
 const SHOWN: usize = 4;
 
-/// What there is instead of what an exception looks for.
+/// Notes on the names that the module has, for an exception that matches nothing.
 pub(super) fn notes(missed: &PrecisionOverride, module: &Module, registry: &Registry) -> Vec<String> {
     if let Some(pattern) = &missed.parameter {
         let params = module.entry().map(|entry| entry.params.as_slice()).unwrap_or_default();

@@ -11,20 +11,20 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use std::cell::RefCell;
 
-/// What became of an exception, at best.
+/// The effect of an exception, at best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum OverrideEffect {
     /// Its patterns match nothing.
     Missed,
-    /// What they match follows none of the types it states.
+    /// Its matches follow none of the types that it states.
     Idle,
-    /// Later exceptions state the same for all they match.
+    /// Later exceptions state the same for all its matches.
     Overruled,
     /// It changes something.
     Used,
 }
 
-/// The exceptions, with what has become of each so far.
+/// The exceptions, each with its effect so far.
 pub(super) struct Overrides<'a> {
     pub(super) precision: &'a Precision,
     fates: RefCell<Vec<OverrideEffect>>,

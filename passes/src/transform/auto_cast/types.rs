@@ -4,7 +4,7 @@ use halite_ir::{Follows, engine};
 use halite_recipe::{Precision, PrecisionOverride};
 use halite_tensor::DType;
 
-/// What a precision recipe says of one instruction.
+/// The element types that a precision recipe states for one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Types {
     /// Operands of matmuls, and activations.
@@ -40,7 +40,7 @@ impl Types {
         }
     }
 
-    /// What `follows` comes to for an instruction whose widest operand is of type `widest`.
+    /// The type that `follows` resolves to for an instruction whose widest operand is of type `widest`.
     pub(super) fn resolve(&self, follows: Follows, widest: DType) -> DType {
         match follows {
             Follows::Own => widest,
@@ -56,7 +56,7 @@ impl Types {
     }
 }
 
-/// What `follows` comes to under a precision recipe, exceptions aside, for an instruction whose widest operand is of type
+/// The type that `follows` resolves to under a precision recipe, exceptions aside, for an instruction whose widest operand is of type
 /// `widest`.
 pub fn resolve(precision: &Precision, follows: Follows, widest: DType) -> DType {
     Types::of(precision).resolve(follows, widest)

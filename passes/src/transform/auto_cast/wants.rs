@@ -1,20 +1,20 @@
-//! Which values are read at full precision.
+//! Values that are read at full precision.
 
 use halite_ir::{FuncId, Function, InferCx, Op, OpClass, Policy, ResultRole, Value};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Who reads a value at the precision it was made in: a sensitive op, a sum, the loss, a gradient; a movement whose result is read
-/// so; an element-wise op whose result nothing else reads; or an element-wise composite, which computes wide, when nothing else
-/// reads the value. So a difference made for an exponential, a square made for a sum and a query made to be rotated are not
-/// rounded on the way; a residual, which many read, is. Who reads it in a function that is called, or the result of one where it is
-/// called, counts as if it stood here.
+/// The readers of a value that take it at the precision it was made in. Such a reader is a sensitive op, a sum, the loss or a gradient;
+/// a movement whose result is read so; an element-wise op whose result nothing else reads; or an element-wise composite, which computes
+/// wide, when nothing else reads the value. So a difference made for an exponential, a square made for a sum and a query made to be
+/// rotated are not rounded on the way; a residual, which many read, is. A reader in a function that is called, or of the result of a
+/// function where it is called, counts as if it stood here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Demand {
     wide: bool,
     /// Read so by something that computes wide but is content with less.
     wide_if_alone: bool,
-    /// How many read it, none, one or several.
+    /// The number of its readers: 0, 1, or 2 for several.
     count: u8,
 }
 
@@ -24,7 +24,7 @@ impl Demand {
         Self { wide, wide_if_alone: false, count: 1 }
     }
 
-    /// Whether some reader takes it so.
+    /// Whether some reader takes it at that precision.
     pub(super) fn some_wide(self) -> bool {
         self.wide || self.alone()
     }
@@ -34,7 +34,7 @@ impl Demand {
         self.wide_if_alone && self.count == 1
     }
 
-    /// Whether it has one reader, which takes it so.
+    /// Whether it has one reader, which takes it at that precision.
     fn one_wide(self) -> bool {
         self.wide && self.count == 1
     }
@@ -46,24 +46,24 @@ impl Demand {
     }
 }
 
-/// Who reads the values of a function.
+/// The readers of each value of a function.
 #[derive(Clone, Debug)]
 pub(super) struct Readers {
     demands: Vec<Demand>,
 }
 
 impl Readers {
-    /// Who reads a value.
+    /// The readers of a value.
     pub(super) fn of(&self, value: Value) -> Demand {
         self.demands[value.index()]
     }
 
-    /// Says who reads a value that crosses calls, here and elsewhere.
+    /// Sets the readers of a value that crosses calls, here and elsewhere.
     pub(super) fn set(&mut self, value: Value, demand: Demand) {
         self.demands[value.index()] = demand;
     }
 
-    /// Whether each of these results has one reader, which takes it so.
+    /// Whether each of these results has one reader, which takes it at the precision it was made in.
     pub(super) fn on_the_way(&self, results: &[Value]) -> bool {
         results.iter().all(|&result| self.of(result).one_wide())
     }
@@ -123,7 +123,8 @@ impl<'a> AllReaders<'a> {
     }
 }
 
-/// Who reads the results of a function that nothing calls: what stays as it was made, and of one that is not the entry everything.
+/// The readers of the results of a function that nothing calls. Results that stay as they were made have one that takes them so; in a
+/// function other than the entry, all do.
 pub(super) fn outside(function: &Function, is_entry: bool) -> Vec<Demand> {
     let stays = |role: &ResultRole| role.is_sum() || matches!(role, ResultRole::Gradient(_));
     function.results.iter().map(|result| Demand::of_one(!is_entry || stays(&result.role))).collect()

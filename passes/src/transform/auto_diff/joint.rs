@@ -37,9 +37,9 @@ struct Joint {
     backward: Name,
     /// Parameters are the arguments, then the cotangents; results are those of the source, then the wanted cotangents.
     function: Function,
-    /// How many instructions are the forward.
+    /// The number of instructions of the forward.
     primal: usize,
-    /// How many parameters are arguments.
+    /// The number of parameters that are arguments.
     args: usize,
 }
 

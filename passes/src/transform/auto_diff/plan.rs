@@ -1,4 +1,4 @@
-//! Which derivatives of which functions are made.
+//! Chooses the derivatives of functions that are made.
 
 use super::is_trained;
 use halite_ir::{FuncId, Function, Module, Value};
@@ -56,7 +56,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Which derivative each instruction of the entry calls.
+    /// The derivative that each instruction of the entry calls, if any.
     pub(super) fn calls(&self) -> &[Option<usize>] {
         &self.calls[0]
     }

@@ -30,7 +30,7 @@ pub(super) fn copy_primal(
     Ok(())
 }
 
-/// Whether the op answers for its own gradient.
+/// Whether the op has a gradient rule of its own.
 fn has_rule(b: &Builder<'_>, op: &Op) -> Result<bool> {
     match op {
         Op::Composite(composite) => Ok(b.registry().composite(&composite.name)?.vjp().is_some()),
@@ -45,7 +45,7 @@ fn emit_primal(b: &mut Builder<'_>, inst: &Inst, args: &[Value], types: &[Tensor
     if inst.rounds_at_random() { b.round_apart(inst, args, types, decompose) } else { decompose(b, &inst.op, args) }
 }
 
-/// Writes a composite down to what has a gradient of its own.
+/// Writes a composite as ops that have gradient rules of their own.
 fn decompose(b: &mut Builder<'_>, op: &Op, args: &[Value]) -> Result<Values> {
     let Op::Composite(composite) = op else { return b.emit_all(op.clone(), args) };
     let types: Vec<_> = args.iter().map(|&arg| b.ty(arg).clone()).collect();

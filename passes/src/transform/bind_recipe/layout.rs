@@ -1,4 +1,4 @@
-//! What a recipe says of where weights lie, against the weights that there are.
+//! Checks the placement of weights in a recipe against the weights of the model.
 
 use super::patterns::{is_unmatched, unmatched, weight_names};
 use halite_ir::Function;

@@ -1,4 +1,4 @@
-//! Which dimension of a weight is its output.
+//! The dimension of each weight that is its output.
 
 use halite_ir::dims::DimFactors;
 use halite_ir::{Function, Inst, Module, Op, Registry, TensorType};
@@ -7,8 +7,8 @@ use halite_support::Result;
 /// For each dimension of a value, whether a product sums over it.
 type Summed = Vec<bool>;
 
-/// For each parameter of the entry, the dimension of a matrix that the products which read it keep; the first, where no product reads it, or
-/// some sum over one dimension and some over the other.
+/// For each parameter of the entry, the dimension of a matrix that the products which read it keep; the first, where no product reads
+/// it, or some sum over one dimension and some over the other.
 ///
 /// # Errors
 /// A bug when a composite is unknown.
@@ -71,7 +71,7 @@ fn views_of_all(functions: &[Function]) -> Vec<Vec<bool>> {
     all
 }
 
-/// Which values are parameters that are weights, or made of those alone by operations that rearrange or convert them.
+/// For each value, whether it is a parameter that is a weight, or made of those alone by operations that rearrange or convert them.
 fn views(function: &Function, of_params: &[bool]) -> Vec<bool> {
     let mut is_view = vec![false; function.values.len()];
     function.params.iter().zip(of_params).for_each(|(param, is_weight)| is_view[param.value.index()] = *is_weight);

@@ -6,7 +6,7 @@ use halite_ir::{Attr, Function, Inst, Module, Registry, Rewriter, Value, Values}
 use halite_support::Result;
 use halite_tensor::Dims;
 
-/// What becomes of an instruction.
+/// The action on an instruction.
 #[derive(Clone, Copy)]
 enum InstAction {
     Copied,
@@ -137,7 +137,7 @@ fn operand(b: &mut Rewriter<'_>, source: &Function, packed: &Packed) -> Result<V
     }
 }
 
-/// What stands for the output of a member: `part`, as the member gives it.
+/// The output of a member, made from `part`: with the bias that is not merged, and transposed if the member is mirrored.
 fn output(b: &mut Rewriter<'_>, inst: &Inst, merge: &Merge, member: usize, part: Value) -> Result<Value> {
     let last = b.shape(part).rank() - 1;
     let mut value = part;

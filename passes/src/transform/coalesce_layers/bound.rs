@@ -1,10 +1,10 @@
-//! Which weights of the entry the parameters of functions are.
+//! The weights of the entry to which the parameters of functions are bound.
 
 use super::uses::Uses;
 use halite_ir::paths::nested;
 use halite_ir::{Def, Function, Inst, LocTable, Module, ParamRole, Value};
 
-/// What a parameter of a function is.
+/// The weights to which a parameter of a function is bound.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Bound {
     /// No weight of the entry, or not at each call.
@@ -15,17 +15,17 @@ pub(super) enum Bound {
     Own(Vec<usize>),
 }
 
-/// How a function is called.
+/// The calls of a function.
 #[derive(Default, Debug)]
 pub(super) struct Calls {
-    /// What each parameter is.
+    /// The weights of each parameter.
     pub(super) params: Vec<Bound>,
     /// The scope of each call, where these are asked for.
     pub(super) scopes: Vec<String>,
 }
 
-/// How each function is called, from the entry on. Calls of calls count as many times as they are made; a function of which a
-/// parameter is a weight of its own at each is called at most once for each weight.
+/// The calls of each function, from the entry on. Calls of calls count as many times as they are made; a function of which a parameter
+/// is a weight of its own at each is called at most once for each weight.
 pub(super) fn calls(module: &Module, uses: &[Uses], with_scopes: bool) -> Vec<Calls> {
     let mut all: Vec<Option<Calls>> = module.functions.iter().map(|_| None).collect();
     if let (Some(entry), Some(own)) = (module.entry(), all.last_mut()) {
@@ -58,7 +58,7 @@ fn entry_params(entry: &Function) -> Vec<Bound> {
 }
 
 impl Calls {
-    /// What a function that is called so hands over in turn, call by call.
+    /// The calls that a function with these calls makes in turn by one instruction, call by call.
     fn call(&self, function: &Function, inst: &Inst, uses: &Uses, locs: &LocTable) -> Self {
         let is_call = inst.call().is_some() && !self.params.is_empty();
         let bound = |&arg: &Value| if is_call { self.bound(function, uses, arg) } else { Bound::Other };
@@ -71,7 +71,7 @@ impl Calls {
         call
     }
 
-    /// What an argument is.
+    /// The weights to which an argument is bound.
     fn bound(&self, function: &Function, uses: &Uses, arg: Value) -> Bound {
         let Def::Param(at) = function.values[arg.index()].def else { return Bound::Other };
         match &self.params[at as usize] {

@@ -1,6 +1,6 @@
-//! What a merged weight is called.
+//! Names of merged weights.
 
-/// What the names have in common around what they have not, joined by `_`: `a.q_proj.weight` and `a.k_proj.weight` make
+/// The common parts of the names around their different parts, which are joined by `_`: `a.q_proj.weight` and `a.k_proj.weight` make
 /// `a.q_k_proj.weight`. Names are cut after a dot or underscore from the left, and before one from the right.
 pub(super) fn merged(names: &[&str]) -> String {
     let Some((first, rest)) = names.split_first() else { return String::new() };
@@ -16,7 +16,7 @@ pub(super) fn merged(names: &[&str]) -> String {
     format!("{}{}{suffix}", &first[..start], middles.join("_"))
 }
 
-/// How many bytes agree from the start.
+/// The number of bytes that agree from the start.
 fn same(left: impl Iterator<Item = u8>, right: impl Iterator<Item = u8>) -> usize {
     left.zip(right).take_while(|(left, right)| left == right).count()
 }

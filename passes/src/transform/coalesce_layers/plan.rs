@@ -1,4 +1,4 @@
-//! Which projections are merged, and into what.
+//! Projections that are merged, and the parameters that they make.
 
 use super::bound::{Bound, Calls, calls};
 use super::name::merged;
@@ -19,7 +19,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
-/// What becomes of a function.
+/// The plan for a function.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) merges: Vec<Merge>,
@@ -29,9 +29,9 @@ pub(super) struct Plan {
 
 /// Projections that become one.
 pub(super) struct Merge {
-    /// What they are applied to.
+    /// The value that they are applied to.
     pub(super) input: Value,
-    /// The projections, in order, and how many ranks hold each row of them.
+    /// The projections, in order, each with the number of ranks that hold each row of it.
     pub(super) members: Vec<(Projection, usize)>,
     /// The weight that they share, by its place among what is packed.
     pub(super) weight: usize,
@@ -53,7 +53,7 @@ pub(super) struct Packed {
 /// The parameters of a packed one: position, whether stored by columns, and copies.
 type Parts = Vec<(usize, bool, usize)>;
 
-/// What becomes of each function of a module; says what is left.
+/// The plan for each function of a module; remarks name the projections that stay apart.
 ///
 /// # Errors
 /// None but bugs.
@@ -109,7 +109,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Whether the recipe says of the weight of a projection alone where it lies.
+    /// Whether the recipe places the weight of a projection by its name.
     fn is_placed(&self, projection: &Projection) -> bool {
         let parallel = self.cx.recipe.and_then(|recipe| recipe.parallel.as_ref());
         let is_placed = |name: &str| {
@@ -172,7 +172,7 @@ impl Planner<'_> {
         Ok(Merge { input, members, weight, bias })
     }
 
-    /// What the biases make, if every projection has one and they may be stored as one.
+    /// The packed bias, by its place, if every projection has a bias and they may be stored as one.
     fn bias(&mut self, members: &[(Projection, usize)]) -> Result<Option<usize>> {
         let bias = |(own, copies): &(Projection, usize)| Some((own.bias.as_ref()?.param, false, *copies));
         let biases: Parts = members.iter().filter_map(bias).collect();
@@ -217,7 +217,7 @@ impl Planner<'_> {
         Ok(self.plan.packed.len() - 1)
     }
 
-    /// What the weight of a projection and its product agree in with others, call by call.
+    /// The keys of a projection, by its weight and its product, call by call.
     fn keys(&self, projection: &Projection) -> Vec<Key> {
         let mut keys = self.param_keys(projection.weight);
         if !self.calls.scopes.is_empty() {
@@ -305,7 +305,7 @@ fn weight_info(param: &Param) -> WeightInfo {
     }
 }
 
-/// What weights that are stored as one agree in.
+/// The properties in which weights that are stored as one agree.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     dtype: DType,

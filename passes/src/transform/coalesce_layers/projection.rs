@@ -1,4 +1,4 @@
-//! Which instructions are projections.
+//! Finds the instructions that are projections.
 
 use super::bound::{Bound, Calls};
 use super::uses::Uses;
@@ -23,7 +23,7 @@ pub(super) struct Projection {
     pub(super) bias: Option<Bias>,
 }
 
-/// What is added to a product.
+/// The bias that is added to a product.
 pub(super) struct Bias {
     /// The position of the bias among the parameters.
     pub(super) param: usize,
@@ -31,7 +31,7 @@ pub(super) struct Bias {
     pub(super) added: Option<[usize; 2]>,
 }
 
-/// What reads a value as the input of a product.
+/// A product that reads a value as its input.
 pub(super) enum Product {
     Projection(Projection),
     /// The product at this position is none, for this reason.

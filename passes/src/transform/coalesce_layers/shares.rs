@@ -1,11 +1,11 @@
-//! How the rows of a projection share out over ranks.
+//! Sharing out the rows of a projection over ranks.
 
 use super::projection::Projection;
 use halite_ir::{Function, Op, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The ranks of tensor parallelism, and what reads each value, as far as that matters.
+/// The ranks of tensor parallelism, and the readers of each value, as far as they matter.
 pub(super) struct Sharing<'a> {
     function: &'a Function,
     ranks: usize,
@@ -14,7 +14,7 @@ pub(super) struct Sharing<'a> {
     readers: FxHashMap<Value, SmallVec<[Reader; 2]>>,
 }
 
-/// What reads a value: a reshape into so many heads, or anything else.
+/// A reader of a value: a reshape into so many heads, or anything else.
 type Reader = Option<usize>;
 
 impl<'a> Sharing<'a> {
@@ -39,7 +39,7 @@ impl<'a> Sharing<'a> {
         self.ranks
     }
 
-    /// How many ranks hold each row of a projection, or why its rows do not share out.
+    /// The number of ranks that hold each row of a projection, or the reason why its rows do not share out.
     pub(super) fn copies(&self, projection: &Projection) -> Result<usize, String> {
         let ranks = self.ranks;
         let sum = projection.bias.as_ref().and_then(|bias| bias.added).map_or(projection.at, |[_, add]| add);

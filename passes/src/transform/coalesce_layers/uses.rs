@@ -1,8 +1,8 @@
-//! How often the values of a function are read.
+//! Reads of the values of a function.
 
 use halite_ir::{Function, Value};
 
-/// How often, and where, each value of a function is read.
+/// The number of reads of each value of a function, and the last instruction that reads it.
 pub(super) struct Uses {
     count: Vec<u32>,
     last: Vec<u32>,

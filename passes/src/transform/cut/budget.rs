@@ -5,14 +5,14 @@ use halite_recipe::ByteSize;
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, Result, codes};
 
-/// Which price holds at which couple of the entry.
+/// The price at each couple of the entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
-    /// That of the first ones.
+    /// The price at the first ones.
     first: Price,
-    /// That of the others.
+    /// The price at the others.
     rest: Price,
-    /// How many are the first ones.
+    /// The number of the first ones.
     from: usize,
 }
 
@@ -28,10 +28,10 @@ impl Plan {
     }
 }
 
-/// How often the line between two plans is halved at most. Each time is another corner of the hull, of which there are few.
+/// The most times that the line between two plans is halved. Each time is another corner of the hull, of which there are few.
 const ROUNDS: usize = 64;
 
-/// A price and what it leads to.
+/// A price, with the totals and the number of couples that it leads to.
 #[derive(Clone, Copy)]
 struct Tried {
     price: Price,
@@ -39,9 +39,9 @@ struct Tried {
     couples: usize,
 }
 
-/// Finds the plan, given what each leads to and for how many couples it has a price.
+/// Finds the plan. `run` returns the totals that a plan leads to and the number of couples for which it has a price.
 ///
-/// What a price leads to lies on the lower hull of bytes against operations: the search goes along it to the two corners around the
+/// The totals of a price lie on the lower hull of bytes against operations: the search goes along it to the two corners around the
 /// budget. As many couples as the budget allows have the price of the faster one; they come last.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use halite_ir::{Edge, FuncId, Function, Inst, Module, ResultRole, Value};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// Where a parameter of a backward comes from.
+/// The source of a parameter of a backward.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Link {
     /// An argument of the forward.

@@ -19,7 +19,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// Rounds of cleaning a forward and its backward up.
 const ROUNDS: usize = 8;
 
-/// How deep calls are looked into: functions that are called deeper keep what they keep.
+/// The depth to which calls are followed: functions that are called deeper keep what they keep.
 const MAX_DEPTH: usize = 64;
 
 /// The cut of a module under way.
@@ -27,9 +27,9 @@ pub(super) struct Cutter<'a> {
     module: &'a mut Module,
     cx: &'a PassCx<'a>,
     policy: &'a Policy<'a>,
-    /// What was made, by what was chosen: calls for which the same was chosen share functions.
+    /// The functions that were made, by the cut that was chosen: calls with equal cuts share functions.
     made: IndexMap<Cut, Made, FxBuildHasher>,
-    /// What became of functions that are called and are no part of a couple, by the scope of the call where scopes matter.
+    /// The replacements of functions that are called and are no part of a couple, by the scope of the call where scopes matter.
     others: FxHashMap<(FuncId, String), (FuncId, Totals)>,
     /// The names of the functions of the module.
     names: Names,
@@ -50,16 +50,16 @@ pub(super) struct Made {
     totals: Totals,
     /// The name of the forward so far.
     pub(super) name: Name,
-    /// What is said of it, where something is.
+    /// The remark on it, if remarks are read.
     pub(super) remark: Option<String>,
     /// The scopes of its calls.
     pub(super) scopes: Vec<String>,
 }
 
-/// Where a function is called.
+/// The call site of a function.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
-    /// Which of its parameters are there without being kept.
+    /// For each of its parameters, whether it is there without being kept.
     pub(super) free: &'a [bool],
     /// The scope, where scopes matter.
     pub(super) scope: &'a str,
@@ -213,13 +213,14 @@ impl<'a> Cutter<'a> {
         Ok((new, totals))
     }
 
-    /// What was made, and the functions to give the names of what they stand for.
+    /// The couples that were made, and the functions that take over the names of those that they replace.
     pub(super) fn finish(self) -> (Vec<Made>, Vec<Renamed>) {
         (self.made.into_values().collect(), self.renamed)
     }
 }
 
-/// Which arguments of a forward are there without being kept: parameters of the caller that are, and what all calls are given.
+/// For each argument of a forward, whether it is there without being kept: a parameter of the caller that is, or a value that all calls
+/// are given.
 fn free_args(function: &Function, sites: &[Site], free: &[bool]) -> Vec<bool> {
     let params: FxHashMap<Value, bool> =
         function.params.iter().zip(free).map(|(param, free)| (param.value, *free)).collect();

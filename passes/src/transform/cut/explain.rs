@@ -1,4 +1,4 @@
-//! What is said of a cut.
+//! Remarks on a cut.
 
 use super::joint::{Choice, Joint};
 use halite_ir::{Function, Value};
@@ -6,7 +6,8 @@ use halite_support::units::{bytes, short};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// What a forward keeps at each call, what it is the result of, and what its backward computes again, in so many operations.
+/// The remark on a cut: the values that a forward keeps at each call, with their ops, and the ops that its backward computes again,
+/// with their number of operations.
 pub(super) fn explain(joint: &Joint, choice: &Choice, flops: u64) -> String {
     let (function, kept) = (&joint.function, joint.kept(choice));
     let size = bytes(kept.iter().map(|&value| function.ty(value).bytes()).sum());
@@ -28,7 +29,7 @@ fn kept_value(function: &Function, value: Value) -> String {
     }
 }
 
-/// What both compute, counted by op, and its floating-point operations.
+/// The instructions that both compute, counted by op, and their floating-point operations.
 fn again(joint: &Joint, choice: &Choice, flops: u64) -> String {
     let mut counts: IndexMap<&str, usize, FxBuildHasher> = IndexMap::default();
     joint.computed_again(choice).iter().for_each(|inst| *counts.entry(inst.op.name()).or_default() += 1);

@@ -15,13 +15,13 @@ use halite_support::{Diagnostic, Name, Result};
 #[derive(Debug)]
 pub(super) struct Joint {
     pub(super) function: Function,
-    /// How many parameters are the forward's.
+    /// The number of parameters of the forward.
     args: usize,
-    /// How many results are.
+    /// The number of results of the forward.
     results: usize,
 }
 
-/// What the backward does with the values of the forward.
+/// The sources of the values of the forward that the backward reads: arguments, kept values, or computing again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Choice {
     /// The arguments of the forward that the backward takes.
@@ -30,11 +30,11 @@ pub(super) struct Choice {
     pub(super) free: Vec<usize>,
     /// The values that are kept.
     pub(super) kept: Vec<Value>,
-    /// What the backward computes from these, by the positions of instructions in the joint function.
+    /// The instructions that the backward computes from these, by their positions in the joint function.
     pub(super) again: Vec<usize>,
 }
 
-/// What may be chosen of.
+/// The conditions of a choice.
 #[derive(Clone, Copy)]
 pub(super) struct Choices<'a> {
     pub(super) cx: InferCx<'a>,
@@ -77,7 +77,7 @@ impl Joint {
         Ok(Self { function: b.into_builder().into_function(), args: forward.params.len(), results })
     }
 
-    /// Which values follow from arguments of the forward alone.
+    /// For each value, whether it follows from arguments of the forward alone.
     fn primal(&self) -> Vec<bool> {
         let function = &self.function;
         let mut primal = vec![false; function.values.len()];
@@ -89,7 +89,7 @@ impl Joint {
         primal
     }
 
-    /// What is kept and what is computed again, where the arguments that are `free` are there anyway.
+    /// Chooses what is kept and what is computed again, where the arguments that are `free` are there anyway.
     pub(super) fn choose(&self, choices: Choices<'_>, free: &[bool]) -> Choice {
         let (function, primal) = (&self.function, self.primal());
         let Choices { cx, locs, policy, scope, price } = choices;
@@ -132,7 +132,7 @@ impl Joint {
             .collect()
     }
 
-    /// What is kept at each call: arguments that are not there anyway, then values.
+    /// The values that are kept at each call: arguments that are not there anyway, then values.
     pub(super) fn kept(&self, choice: &Choice) -> Vec<Value> {
         let args = choice.args.iter().filter(|at| !choice.free.contains(at)).map(|&at| self.function.params[at].value);
         args.chain(choice.kept.iter().copied()).collect()
@@ -164,7 +164,7 @@ impl Joint {
         Choice { args, free, kept, again }
     }
 
-    /// Which instructions the forward computes.
+    /// For each instruction, whether the forward computes it.
     fn forward_insts(&self, choice: &Choice) -> Vec<bool> {
         let returned = self.function.results[..self.results].iter().map(|result| result.value);
         needed(&self.function, returned.chain(choice.kept.iter().copied()))
@@ -278,7 +278,7 @@ fn write_again(b: &mut Rewriter<'_>, joint: &Function, primal: &[bool], value: V
     Ok(())
 }
 
-/// Which instructions some values are computed by.
+/// For each instruction, whether some of these values are computed by it.
 fn needed(function: &Function, values: impl Iterator<Item = Value>) -> Vec<bool> {
     let mut wanted = vec![false; function.values.len()];
     values.for_each(|value| wanted[value.index()] = true);

@@ -1,4 +1,4 @@
-//! What to keep so that the rest can be computed again: a minimum cut.
+//! Chooses the values to keep so that the rest can be computed again: a minimum cut.
 
 use super::price::{Price, Totals};
 use indexmap::IndexMap;
@@ -13,14 +13,14 @@ use rustc_hash::FxBuildHasher;
 pub(super) struct Node {
     /// The bytes of keeping it, and the floating-point operations that computing it again repeats.
     pub(super) cost: Totals,
-    /// What it is computed of; `None` for what is not computed again. Of nothing, where it is there without being kept.
+    /// The values that it is computed from; `None` for one that is not computed again. Empty for one that is there without being kept.
     pub(super) inputs: Option<Vec<usize>>,
     /// Whether the backward reads it.
     pub(super) needed: bool,
 }
 
-/// Which nodes are kept, so that each needed one is kept or follows from kept ones, at the lowest price. Of several such choices the
-/// one nearest to what is needed, which computes least again.
+/// For each node, whether it is kept: each needed node is kept or follows from kept ones, at the lowest price. Of several such choices,
+/// it is the one nearest to the needed nodes, which computes least again.
 ///
 /// Values that are not computed of one another, even through others, are chosen apart: each path through a network costs a walk over all
 /// of it, so that many small networks take less than one.
@@ -72,7 +72,7 @@ fn keep_connected(nodes: &[Node], price: Price) -> Vec<bool> {
     ends.iter().map(|[enters, leaves]| !reaching[enters.index()] && reaching[leaves.index()]).collect()
 }
 
-/// Which nodes more could flow from to the sink.
+/// For each node, whether more could flow from it to the sink.
 fn reaching(network: &DiGraph<(), u128>, flows: &[u128], sink: NodeIndex) -> Vec<bool> {
     let mut reaching = vec![false; network.node_count()];
     reaching[sink.index()] = true;
@@ -131,7 +131,7 @@ mod tests {
         nodes.iter().zip(known).all(|(node, known)| known || !node.needed)
     }
 
-    /// What a choice costs: the bytes that are kept, and the operations of what is computed again on the way to what is needed.
+    /// The cost of a choice: the bytes that are kept, and the operations of what is computed again on the way to what is needed.
     fn cost(nodes: &[Node], kept: &[bool], price: Price) -> u128 {
         let mut wanted: Vec<bool> = nodes.iter().map(|node| node.needed).collect();
         let mut all = Totals::default();

@@ -1,4 +1,4 @@
-//! What may be computed again.
+//! Instructions that may be computed again.
 
 use crate::framework::pattern::matches_pattern;
 use halite_ir::paths::nested;
@@ -10,13 +10,13 @@ use std::cell::Cell;
 /// The composites whose insides `attention` computes again.
 const ATTENTION: [&str; 2] = ["causal_attention", "causal_attention_grad"];
 
-/// What a recipe lets a backward compute again.
+/// The instructions that a recipe lets a backward compute again.
 #[derive(Debug)]
 pub(super) struct Policy<'a> {
     entries: &'a [Recompute],
-    /// For each entry whether it is no pattern, or matched something.
+    /// For each entry, whether it is no pattern, or matched something.
     matched: Vec<Cell<bool>>,
-    /// Everything may be: a budget says how much is.
+    /// Whether everything may be: a budget says how much is.
     everything: bool,
     /// Whether every narrowing rounds with bits of its own: then none may happen twice.
     narrows_once: bool,
@@ -38,7 +38,7 @@ impl<'a> Policy<'a> {
         self.entries.iter().filter_map(pattern).any(|pattern| pattern.scope.is_some())
     }
 
-    /// Whether an instruction may be, in a function that is called in this scope.
+    /// Whether an instruction may be computed again, in a function that is called in this scope.
     pub(super) fn allows(&self, cx: &InferCx<'_>, locs: &LocTable, inst: &Inst, scope: &str) -> bool {
         let has = |policy| self.entries.contains(&Recompute::Policy(policy));
         let is_matched = self.is_matched(locs, inst, scope);
@@ -60,7 +60,7 @@ impl<'a> Policy<'a> {
         }
     }
 
-    /// Whether a pattern matches an instruction; all that do are noted.
+    /// Whether a pattern matches an instruction; all patterns that do are noted.
     fn is_matched(&self, locs: &LocTable, inst: &Inst, outer: &str) -> bool {
         let mut any = false;
         for (entry, matched) in self.entries.iter().zip(&self.matched) {
@@ -90,7 +90,7 @@ impl<'a> Policy<'a> {
     }
 }
 
-/// What computing something again takes, the cheapest first.
+/// The work of computing something again, the cheapest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Work {
     Elements,
@@ -98,7 +98,7 @@ enum Work {
     Products,
 }
 
-/// The most that an instruction takes; that of a call or a kernel is in what it calls.
+/// The greatest work of an instruction; that of a call or a kernel is in its callee.
 fn work(cx: &InferCx<'_>, inst: &Inst) -> Work {
     let mut most = own_work(cx, inst);
     let mut open: Vec<FuncId> = inst.op.callee().into_iter().collect();

@@ -1,6 +1,6 @@
-//! What keeping and computing again cost.
+//! The costs of keeping values and of computing them again.
 
-/// What is kept for backwards at a time, in bytes, and the floating-point operations that they repeat.
+/// The bytes that are kept for backwards at a time, and the floating-point operations that backwards repeat.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(super) struct Totals {
     pub(super) bytes: u64,
@@ -15,7 +15,7 @@ impl Totals {
     }
 }
 
-/// What a byte that is kept and an operation that is repeated cost, beside each other.
+/// The price of a byte that is kept, and that of an operation that is repeated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Price {
     pub(super) byte: u64,
@@ -29,7 +29,7 @@ impl Price {
     /// The fewest operations, and of choices with as many the fewest bytes.
     pub(super) const SPEED: Self = Self { byte: 1, flop: 1 << 40 };
 
-    /// What bytes and operations cost together.
+    /// The price of bytes and operations together.
     pub(super) fn of(self, Totals { bytes, flops }: Totals) -> u128 {
         let product = |count: u64, price: u64| u128::from(count) * u128::from(price);
         product(bytes, self.byte) + product(flops, self.flop)

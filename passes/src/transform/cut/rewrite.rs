@@ -5,10 +5,10 @@ use halite_ir::{FuncId, Function, Module, Registry, ResultRole, Rewriter, Values
 use halite_support::Result;
 use rustc_hash::FxHashMap;
 
-/// What calls become, by their positions.
+/// The new calls, by the positions of the old ones.
 pub(super) type NewCalls = FxHashMap<usize, NewCall>;
 
-/// What a call becomes.
+/// The replacement of a call.
 pub(super) enum NewCall {
     Forward(FuncId),
     /// It takes these, then what the forward at `site` keeps, then what it has of its own.

@@ -1,4 +1,4 @@
-//! Which kernel takes an op, and why others do not.
+//! The choice of a kernel for an op, and the reasons why others do not take it.
 
 use super::decomposition::Decompositions;
 use super::{NAME, core_of};
@@ -14,7 +14,7 @@ use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What becomes of an op on operands of certain types.
+/// The action on an op with operands of certain types.
 pub(super) enum Action {
     /// It stays.
     Keep,
@@ -24,13 +24,13 @@ pub(super) enum Action {
     Call(Name, KernelUse, FuncId),
 }
 
-/// An action and how it came about.
+/// An action, and the verdicts that led to it.
 struct Decision {
     action: Action,
     verdicts: Vec<Verdict>,
 }
 
-/// What was decided on one entry.
+/// The verdict on one entry.
 struct Verdict {
     entry: Name,
     /// Why the entry does not take the op.
@@ -79,7 +79,7 @@ impl<'a> Dispatcher<'a> {
         Ok(!matches!(decision.action, Action::Keep))
     }
 
-    /// What was decided on an instruction.
+    /// The action that was decided for an instruction.
     pub(super) fn action(&self, function: &Function, inst: &Inst) -> Option<&Action> {
         if !self.is_candidate(inst) {
             return None;

@@ -1,4 +1,4 @@
-//! Which streams a module draws from.
+//! Streams that a module draws from.
 
 use halite_ir::{Function, Inst, LocId, LocTable, Module, Op};
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -8,7 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// The most dropouts that an entry runs.
 const MAX_SITES: usize = 1 << 16;
 
-/// How many dropouts each function runs, in callees or not.
+/// The number of dropouts that each function runs, in callees or not.
 ///
 /// # Errors
 /// When the entry runs more than [`MAX_SITES`].

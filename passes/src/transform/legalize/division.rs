@@ -10,8 +10,8 @@ use std::collections::hash_map::Entry;
 /// The largest quotient that is made by comparison.
 const LARGEST: i128 = 255;
 
-/// Where whole numbers, none below 0, are divided by a constant that is no power of two, compares them with its multiples instead: as often as
-/// quotients may be large, which for what names ranks is how many there are. Others stay as they are.
+/// Replaces divisions of whole numbers, none below 0, by a constant that is no power of two: compares the numbers with multiples of the
+/// constant, as many as quotients may be large. For numbers that name ranks, that is the number of ranks. Others stay.
 ///
 /// ```text
 /// %q = divide %ids, 16000     =>     %q = convert (%ids >= 16000)
@@ -80,14 +80,14 @@ impl Quotient {
         quotient.map_or_else(|| b.splat_like(x, 0.0), Ok)
     }
 
-    /// What is left of `x`.
+    /// The remainder of `x`.
     fn rest(self, b: &mut Builder<'_>, x: Value, quotient: Value) -> Result<Value> {
         let whole = b.multiply_scalar(quotient, self.divisor as f64)?;
         b.subtract(x, whole)
     }
 }
 
-/// What an instruction divides by, where that is to be done by comparison.
+/// The quotient that an instruction computes, where that is to be done by comparison.
 fn quotient(entry: &Function, inst: &Inst, ranges: &[IntRange]) -> Option<Quotient> {
     if !matches!(inst.op, Op::Divide(_) | Op::Remainder(_)) || entry.ty(inst.results[0]).dtype() != DType::S32 {
         return None;

@@ -1,11 +1,11 @@
-//! What replaces state and stands too early.
+//! Replacements of state that stand too early.
 
 use halite_ir::{FuncResult, Function, Inst, Module, Op, Registry, ResultRole, Rewriter, Value};
 use halite_support::Result;
 
-/// Computes once more, at the end, what replaces state and stands too early: a replacement takes the buffer of what it replaces,
-/// which nothing may read from then on. Constants stand before their first reader, and the number of an update where random bits
-/// first ask for it.
+/// Computes replacements of state that stand too early once more, at the end: a replacement takes the buffer of the parameter that it
+/// replaces, which nothing may read from then on. Constants stand before their first reader, and the number of an update where random
+/// bits first ask for it.
 ///
 /// # Errors
 /// A bug when the entry cannot be copied.
@@ -45,7 +45,8 @@ fn again(b: &mut Rewriter<'_>, inst: &Inst) -> Result<Value> {
     b.reshape(one, [])
 }
 
-/// What computes a replacement, where that is a constant, or a whole number before a reader of what it replaces.
+/// The instruction that computes a replacement, where that is a constant, or a whole number before a reader of the parameter that it
+/// replaces.
 fn early<'f>(entry: &'f Function, result: &FuncResult) -> Option<&'f Inst> {
     let ResultRole::State(of) = &result.role else { return None };
     let (inst, ty) = (entry.def(result.value)?, entry.ty(result.value));

@@ -1,4 +1,4 @@
-//! Which instructions of a layer run together, and which layers have the same.
+//! Instructions of a layer that run together, and layers that have the same.
 
 use super::region::{Regions, position};
 use halite_ir::{Def, Function, InferCx, LocId, Op, Rounding, Value};
@@ -22,15 +22,15 @@ pub(super) struct Group {
     pub(super) level: usize,
     /// The instructions, those that are copied included, in order.
     pub(super) insts: Vec<usize>,
-    /// Where each of them is in the function.
+    /// The location of each of them in the function.
     pub(super) locs: Vec<LocId>,
-    /// What they read that is not theirs, in the order in which they do.
+    /// The values from outside that they read, in the order in which they do.
     pub(super) inputs: IndexSet<Value, FxBuildHasher>,
     /// Those of their results that something else reads.
     pub(super) outputs: Vec<Value>,
 }
 
-/// What an instruction reads.
+/// A value that an instruction reads.
 #[derive(PartialEq, Eq, Hash)]
 enum Read {
     /// A result of an instruction of the group.
@@ -39,10 +39,10 @@ enum Read {
     Input(usize),
 }
 
-/// What instructions agree in that stand for each other; not where they are.
+/// The properties in which instructions that stand for each other agree; not where they are.
 type Key = (Op, Option<Rounding>, SmallVec<[Read; 2]>);
 
-/// What groups agree in that are calls of one function: instructions, types of inputs, outputs.
+/// The properties in which groups that are calls of one function agree: instructions, types of inputs, outputs.
 type Shape = (Vec<Key>, Vec<(DType, Vec<usize>)>, Vec<(usize, u16)>);
 
 /// For each instruction how often what it follows from goes from a region to something else. What only its own region reads
@@ -151,10 +151,10 @@ fn group(
     (group, shape)
 }
 
-/// What reads each value.
+/// The readers of each value.
 struct Readers {
     insts: Vec<SmallVec<[u32; 2]>>,
-    /// Whether the function returns it.
+    /// For each value, whether the function returns it.
     returned: Vec<bool>,
 }
 

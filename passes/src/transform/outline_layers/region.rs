@@ -1,18 +1,18 @@
-//! Which layer each instruction belongs to.
+//! The layer that each instruction belongs to.
 
 use halite_ir::{Function, InferCx, Inst, LocId, LocKind, LocTable, Op, StepPart};
 use halite_support::Name;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// What the optimizer does for one layer in one place.
+/// The work of the optimizer on one layer in one place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Region {
-    /// Where its call is: `optimizer.model.layers.3`.
+    /// The location of its call: `optimizer.model.layers.3`.
     pub(super) site: LocId,
     /// The path of the layer: `model.layers.3`.
     pub(super) layer: Name,
-    /// What a function of such regions is called: `optimizer.layers`.
+    /// The name of a function of such regions: `optimizer.layers`.
     pub(super) function: Name,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Regions {
     pub(super) of: Vec<Option<usize>>,
     /// For each instruction in one its location there.
     pub(super) locs: Vec<LocId>,
-    /// Which instructions are written where they are read.
+    /// For each instruction, whether it is written where it is read.
     pub(super) copied: Vec<bool>,
 }
 

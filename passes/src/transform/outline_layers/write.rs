@@ -7,7 +7,7 @@ use halite_ir::{FuncId, Function, Module, Registry, Rewriter, Value, Values};
 use halite_support::{Diagnostic, Name, Names, Result};
 use rustc_hash::FxHashMap;
 
-/// What is written next.
+/// An instruction or a call that is written next.
 #[derive(Clone, Copy)]
 enum Step<'a> {
     Inst(usize),
@@ -74,7 +74,7 @@ fn steps<'a>(entry: &Function, regions: &Regions, levels: &[usize], classes: &'a
     steps.into_iter().map(|(.., step)| step).collect()
 }
 
-/// Which instructions stay: those that are copied do where something else reads them.
+/// For each instruction, whether it stays: those that are copied do where something else reads them.
 fn needed(entry: &Function, gone: &[bool], regions: &Regions, calls: &[(usize, &Group)]) -> Vec<bool> {
     let mut wanted = vec![false; entry.values.len()];
     entry.results.iter().for_each(|result| wanted[result.value.index()] = true);

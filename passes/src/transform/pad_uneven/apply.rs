@@ -21,7 +21,7 @@ struct Apply<'a> {
     b: Rewriter<'a>,
     source: &'a Function,
     plan: &'a Plan,
-    /// What is computed for padding too, by the value that it stands for. That value itself is cut out where something reads it.
+    /// For each value that is computed for padding too, the wider one. The value itself is cut out of that where something reads it.
     wide: FxHashMap<Value, Value>,
 }
 
@@ -135,7 +135,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// What is the same all along a dimension, made longer along it.
+    /// A value that is the same all along a dimension, made longer along it.
     fn longer(&mut self, value: Value, dim: usize, padding: usize) -> Result<Value> {
         let ty = padded(self.source.ty(value), dim, padding);
         match self.source.def(value).map(|def| (&def.op, &def.args[..])) {
@@ -150,7 +150,7 @@ impl Apply<'_> {
         }
     }
 
-    /// Positions that are none of padding: what is too large is taken for the last, as without it.
+    /// Positions clamped to those before the padding: one that is too large is taken for the last, as without padding.
     fn within(&mut self, positions: Value, count: usize) -> Result<Value> {
         let positions = self.b.value(positions)?;
         let last = self.b.splat_like(positions, count as f64 - 1.0)?;

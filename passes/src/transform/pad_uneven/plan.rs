@@ -1,4 +1,4 @@
-//! Which weights are padded, and what is computed for their padding.
+//! Weights that are padded, and values that are computed for their padding.
 
 use super::reads::{Fate, Widened, fate};
 use super::wide::{Wide, Wides};
@@ -23,15 +23,15 @@ pub(super) struct Padded {
     pub(super) packing: Arc<Packing>,
 }
 
-/// What becomes of the entry.
+/// The plan for the entry.
 pub(super) struct Plan {
     pub(super) weights: Vec<Padded>,
-    /// For each instruction how it takes what is padded.
+    /// For each instruction, its treatment of padded operands.
     pub(super) fates: Vec<Fate>,
     pub(super) wides: Wides,
 }
 
-/// What is padded in the entry of a module, if anything.
+/// The plan for the entry of a module; `None` if nothing is padded.
 ///
 /// # Errors
 /// None but bugs.
@@ -75,7 +75,7 @@ fn uneven(entry: &Function, parallel: &Parallel, names: &mut Names, (at, param):
     Some(Padded { param: at, dim, name, packing })
 }
 
-/// What is computed for the padding of these weights.
+/// The treatment of padding in each instruction, and the values that are computed for the padding of these weights.
 fn follow(cx: &InferCx<'_>, entry: &Function, weights: &[Padded]) -> Result<(Vec<Fate>, Wides)> {
     let mut wides = Wides::default();
     for (place, weight) in weights.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How instructions take operands that are computed for padding too.
+//! Instructions with operands that are computed for padding too.
 
 use super::wide::{Wide, Wides};
 use halite_ir::composites::{CrossEntropy, Embedding};
@@ -8,7 +8,7 @@ use halite_ir::{Function, InferCx, Inst, Op, TensorType, Value};
 use halite_support::Result;
 use smallvec::SmallVec;
 
-/// How an instruction takes what is padded.
+/// The treatment of padded operands in an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Fate {
     /// As it was: there is no padding in its operands, or it is cut off before.
@@ -31,7 +31,7 @@ pub(super) struct Widened {
     pub(super) longer: SmallVec<[(usize, usize); 1]>,
 }
 
-/// How an instruction takes its operands.
+/// The treatment of padded operands in this instruction.
 ///
 /// # Errors
 /// None but bugs.

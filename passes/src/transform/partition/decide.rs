@@ -1,4 +1,4 @@
-//! Where one instruction is computed, given where its operands lie.
+//! The placement of one instruction, given the placements of its operands.
 
 use super::fact::{Fact, FactorDigit, Placement, SubAxes, lie, to_factors};
 use halite_ir::Linear;
@@ -10,36 +10,36 @@ use halite_tensor::{DimShard, DimShards, Sharding, SubAxisId};
 pub(super) struct Question<'a> {
     pub(super) map: &'a FactorMap,
     pub(super) linear: Linear,
-    /// Whether results are rounded, so that terms of them would be.
+    /// Whether results are rounded, so that partial sums of them would be.
     pub(super) rounds: bool,
-    /// What is known of each operand.
+    /// The facts about each operand.
     pub(super) facts: &'a [Fact],
     /// Bytes of each operand.
     pub(super) bytes: &'a [u64],
-    /// Where results had better lie.
+    /// The preferred sharding of each result.
     pub(super) preferences: &'a [Option<Sharding>],
 }
 
 /// The answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Decision {
-    /// Where each operand has to lie.
+    /// The placement that each operand must have.
     pub(super) operands: Vec<Placement>,
-    /// Where each result then lies.
+    /// The placement that each result then has.
     pub(super) results: Vec<Placement>,
-    /// What is to be reduced over which ranks before a result is one.
+    /// The reduction that completes the results, and the sub-axes that it runs over.
     pub(super) reduce: Option<(Reduction, SubAxes)>,
 }
 
-/// A digit that an operand brings, or a result preferences for.
+/// A digit of the sharding of an operand, or of the preferred sharding of a result.
 #[derive(Clone, Copy)]
 struct Claim {
     at: FactorDigit,
-    /// Which of several claims of one sub-axis holds: the greatest.
+    /// The weight of the claim. Of several claims of one sub-axis, the greatest holds.
     weight: (bool, Rank, u64),
 }
 
-/// How much a claim counts. Along a sequence operands are the easiest to gather; what is gathered elsewhere is computed several times.
+/// The rank of a claim, by its factor. Operands are easiest to gather along a sequence; gathering them elsewhere repeats computation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Preference,
@@ -50,15 +50,15 @@ enum Rank {
     Parallel,
 }
 
-/// What an op takes of an operand that is terms of a sum.
+/// The form in which an op takes an operand that is a partial sum.
 pub(super) enum Passing {
-    /// It is terms along these sub-axes when the op is computed; along none it is whole.
+    /// It is partial along these sub-axes when the op is computed; along none it is whole.
     As(SubAxes),
     /// Its sum is needed first, over all sub-axes but these.
     Settled(SubAxes),
 }
 
-/// Which operands may be terms of a sum when an op is computed.
+/// The form in which each operand is taken: partial sums are summed first where the op does not let them pass.
 pub(super) fn passing(question: &Question<'_>) -> Vec<Passing> {
     let facts = question.facts;
     let all = |fact: &Fact| fact.place.partial.clone();
@@ -101,7 +101,7 @@ pub(super) fn passing(question: &Question<'_>) -> Vec<Passing> {
     facts.iter().zip(answer).map(materialized).collect()
 }
 
-/// Where the instruction is computed. Operands that are partial here stay so.
+/// The placements with which the instruction is computed. Operands that are partial here stay so.
 pub(super) fn decide(question: &Question<'_>, passing: &[Passing]) -> Decision {
     let map = question.map;
     let passed = |passing: &'_ Passing| match passing {
@@ -144,7 +144,7 @@ fn in_operand(map: &FactorMap, factor: usize) -> bool {
     map.operands.iter().flatten().flatten().any(|other| other.index() == factor)
 }
 
-/// What operands and preferences ask for, the weightiest first.
+/// The claims of operands and preferences, the greatest weight first.
 fn claims(question: &Question<'_>) -> Vec<Claim> {
     let map = question.map;
     let parallel = |at: &FactorDigit| map.factors[at.factor].kind == FactorKind::Parallel;

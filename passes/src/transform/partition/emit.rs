@@ -10,7 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Replaces the functions of a module by those that a rank runs: for each function that is called one for each way in which its operands lie.
+/// Replaces the functions of a module by those that a rank runs: each function that is called becomes one for each set of placements of
+/// its operands.
 ///
 /// # Errors
 /// When a plan does not hold, which is a bug.
@@ -65,7 +66,7 @@ struct Emit<'a> {
     plan: &'a Plan,
     reshard: Reshard<'a>,
     made: &'a FxHashMap<Rc<Key>, FuncId>,
-    /// What a value is at a place, as far as it was asked for there.
+    /// Each value at each placement at which it was asked for so far.
     at: FxHashMap<(Value, Placement), Value>,
 }
 
@@ -136,7 +137,7 @@ impl Emit<'_> {
         }
     }
 
-    /// What a value is at a place: a sum is made once, where it is materialized.
+    /// A value at a placement: a sum is made once, where it is materialized.
     fn value(&mut self, value: Value, place: &Placement) -> Result<Value> {
         if let Some(&there) = self.at.get(&(value, place.clone())) {
             return Ok(there);
@@ -156,7 +157,7 @@ impl Emit<'_> {
         Ok(there)
     }
 
-    /// What has no operands is made wherever it is read; as terms of a sum, by one of the ranks that share it.
+    /// Makes an instruction without operands where it is read; as terms of a sum, on one of the ranks that share it.
     fn anew(&mut self, inst: &Inst, place: &Placement) -> Result<Value> {
         let whole = Placement::of(place.sharding.clone());
         let made = self.op(inst, (&[], std::slice::from_ref(&whole)), &[])?[0];

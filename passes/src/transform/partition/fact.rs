@@ -1,4 +1,4 @@
-//! What is known of a value on the mesh.
+//! Facts about a value on the mesh.
 
 use halite_ir::dims::{DimFactors, FactorMap};
 use halite_tensor::{DimShard, DimShards, Mesh, Sharding, SubAxisId};
@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 /// Sub-axes of the mesh, in increasing order.
 pub(super) type SubAxes = SmallVec<[SubAxisId; 4]>;
 
-/// How a value lies on the mesh.
+/// The placement of a value on the mesh.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Placement {
     pub(super) sharding: Sharding,
@@ -29,11 +29,11 @@ impl Placement {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Fact {
     pub(super) place: Placement,
-    /// Whether it is a weight, or one moved or converted: what meets it comes to where it lies.
+    /// Whether it is a weight, or one moved or converted: operands that meet it are brought to its placement.
     pub(super) stationary: bool,
-    /// Whether it is zero everywhere, which is also what any terms of zero are.
+    /// Whether it is zero everywhere; partial sums of zero are zero too.
     pub(super) zero: bool,
-    /// Which dimension counts the positions of a sequence.
+    /// The dimension that counts the positions of a sequence.
     pub(super) sequence: Option<usize>,
 }
 
@@ -82,12 +82,12 @@ pub(super) fn of_factors(map: &FactorMap, factors: &DimFactors, sharded: &[DimSh
     digits
 }
 
-/// How the operands or results lie whose dimensions are made of these factors.
+/// The sharding of an operand or result whose dimensions are made of these factors.
 pub(super) fn lie(map: &FactorMap, dims: &[DimFactors], sharded: &[DimShards]) -> Sharding {
     Sharding(dims.iter().map(|factors| of_factors(map, factors, sharded)).collect())
 }
 
-/// The digit of a sub-axis that shares out what is left of a dimension in blocks, below all that shards it; `None` where it does not divide.
+/// The digit of a sub-axis that shards the rest of a dimension in blocks, below all that shards it; `None` where it does not divide.
 pub(super) fn block(
     mesh: &Mesh,
     sharding: &Sharding,

@@ -1,4 +1,4 @@
-//! What is known of functions however they lie, and decisions that were made before.
+//! Properties of functions that hold for any placement, and decisions that were made before.
 
 use super::decide::Decision;
 use super::fact::Fact;
@@ -9,17 +9,18 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// How many questions about an instruction are kept: one round asks with the preferences of the last and with new ones, which the next asks again.
+/// The number of questions about an instruction that are kept: one round asks with the preferences of the last and with new ones, which
+/// the next asks again.
 const KEPT: usize = 2;
 
-/// What is known of a function however it lies.
+/// The properties of a function that hold for any placement.
 pub(super) struct Known {
-    /// For each instruction how its dimensions correspond.
+    /// For each instruction, the factors of the dimensions of its operands and results.
     pub(super) maps: Vec<FactorMap>,
     pub(super) linear: Vec<Linear>,
-    /// How often each value is read.
+    /// The number of reads of each value.
     pub(super) uses: Vec<usize>,
-    /// For each instruction what was asked last, and the answers.
+    /// For each instruction, the last questions and their answers.
     asked: RefCell<Vec<Vec<Asked>>>,
 }
 
@@ -55,14 +56,14 @@ impl Known {
         Self { maps, linear, uses, asked: RefCell::new(asked) }
     }
 
-    /// What was decided of an instruction when the same was asked.
+    /// The decision on an instruction, if the same was asked before.
     pub(super) fn decided(&self, at: usize, facts: &[Fact], preferences: &[Option<Sharding>]) -> Option<Decision> {
         let asked = self.asked.borrow();
         let same = asked[at].iter().find(|asked| asked.facts == facts && asked.preferences == preferences);
         same.map(|asked| asked.decision.clone())
     }
 
-    /// Keeps what was decided of an instruction whose operands need no sum before.
+    /// Keeps the decision on an instruction whose operands need no sum before.
     pub(super) fn keep(&self, at: usize, facts: Vec<Fact>, preferences: &[Option<Sharding>], decision: &Decision) {
         let asked = &mut self.asked.borrow_mut()[at];
         asked.truncate(KEPT - 1);
@@ -70,7 +71,7 @@ impl Known {
     }
 }
 
-/// What is known of the functions of a module.
+/// The properties of the functions of a module.
 #[derive(Default)]
 pub(super) struct Functions(RefCell<FxHashMap<FuncId, Rc<Known>>>);
 
@@ -80,7 +81,7 @@ impl Functions {
     }
 }
 
-/// Whether an instruction narrows reals to no less than what sums over ranks are made in: then it does so to their terms.
+/// Whether an instruction narrows floats to a type no narrower than that of sums over ranks: then it is applied to their terms.
 pub(super) fn narrows_terms(reduce: DType, function: &Function, inst: &Inst) -> bool {
     let real = |value: &Value| function.ty(*value).dtype().is_float();
     let wide = |value: &Value| function.ty(*value).dtype().size() >= reduce.size();

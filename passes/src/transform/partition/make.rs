@@ -7,10 +7,10 @@ use halite_ir::InferCx;
 use halite_support::{Diagnostic, Result};
 use std::rc::Rc;
 
-/// How often preferences are passed back; each round materializes what the one before changed.
+/// The most rounds in which preferences are passed back; each materializes what the one before changed.
 const ROUNDS: usize = 6;
 
-/// The plan of a function, made after those of what it calls.
+/// The plan of a function, made after those of its callees.
 ///
 /// # Errors
 /// When an op refuses its operands, which is a bug.

@@ -1,4 +1,4 @@
-//! Where everything of functions lies.
+//! Plans: the placements of all values and instructions of functions.
 
 use super::decide::Decision;
 use super::fact::{Fact, Placement, SubAxes};
@@ -8,7 +8,7 @@ use halite_tensor::{DType, Mesh, Sharding};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// A function with what is known of its arguments and where its results had better lie.
+/// A function, with the facts about its arguments and the preferred shardings of its results.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
     pub(super) function: FuncId,
@@ -16,44 +16,44 @@ pub(super) struct Key {
     pub(super) preferences: Vec<Option<Sharding>>,
 }
 
-/// Where everything of a function lies.
+/// The placements of all values and instructions of a function.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// For each instruction.
     pub(super) steps: Vec<Step>,
-    /// For each value what is known of it, where it is made.
+    /// For each value, the facts about it where it is made.
     pub(super) facts: Vec<Fact>,
-    /// For each value that is made as terms of a sum: where the sum lies once it is needed, or terms of it over fewer ranks.
+    /// For each value that is made as a partial sum, the placement of the sum once it is needed, or of a partial sum over fewer ranks.
     pub(super) materialized: Vec<Option<Placement>>,
-    /// Where each result is returned.
+    /// The facts about each result where it is returned.
     pub(super) results: Vec<Fact>,
-    /// For each parameter, where all that read it want it.
+    /// For each parameter, the sharding that all its readers want.
     pub(super) wanted: Vec<Option<Sharding>>,
-    /// For each parameter that is zero, as which terms of a sum it is read.
+    /// For each parameter that is zero, the sub-axes along which it is read as terms of a sum.
     pub(super) terms: Vec<SubAxes>,
 }
 
-/// Where an instruction is computed.
+/// The placement of an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) decision: Decision,
-    /// What is called, for a call.
+    /// The callee, for a call.
     pub(super) callee: Option<Rc<Key>>,
 }
 
-/// What planning needs to know besides the functions.
+/// The inputs of planning besides the functions.
 pub(super) struct Given<'a> {
     pub(super) mesh: &'a Mesh,
     pub(super) functions: &'a Functions,
-    /// What sums over ranks are made in, where what they are of is narrowed to it.
+    /// The element type of sums over ranks of narrower numbers.
     pub(super) reduce: DType,
     /// The sub-axes along which sums are shared out over a sequence instead of repeated.
     pub(super) along_sequence: SubAxes,
-    /// Where the entry's parameters that are replaced lie, and thus their replacements.
+    /// The placements of the entry's parameters that are replaced, and thus of their replacements.
     pub(super) state: FxHashMap<String, Placement>,
 }
 
-/// All plans so far, each after those of what it calls.
+/// All plans so far, each after those of its callees.
 #[derive(Default)]
 pub(super) struct Plans {
     pub(super) done: Vec<(Rc<Key>, Rc<Plan>)>,

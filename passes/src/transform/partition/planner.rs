@@ -80,7 +80,7 @@ impl<'a> Planner<'a> {
         Step { decision, callee: None }
     }
 
-    /// Where an instruction of a plan would be computed if its results were preferred there.
+    /// The decision on an instruction of a plan if its results had these preferred shardings.
     pub(super) fn again(&self, plan: &Plan, inst: &Inst, at: usize, preferences: &[Option<Sharding>]) -> Decision {
         let read = |(&arg, place): (&Value, &Placement)| {
             let fact = plan.facts[arg.index()].clone();
@@ -116,7 +116,7 @@ impl<'a> Planner<'a> {
         Question { map: &self.known.maps[at], linear: self.known.linear[at], rounds, facts, bytes, preferences }
     }
 
-    /// Where an instruction is computed. Sums that it needs are materialized.
+    /// The decision on an instruction. Sums that it needs are materialized.
     fn decision(&self, draft: &mut Plan, inst: &Inst, at: usize, preferences: &[Option<Sharding>]) -> Decision {
         let bytes: Vec<u64> = inst.args.iter().map(|&arg| self.function.ty(arg).bytes()).collect();
         loop {
@@ -142,8 +142,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What is known of a value where it is read. A sum that is read more than once is made at once: passed on, it would be made several times.
-    /// One that is read in shares is scattered to them at once.
+    /// The facts about a value where it is read. A sum that is read more than once is made at once: passed on, it would be made several
+    /// times. One that is read in shards is scattered to them at once.
     fn now(&self, draft: &mut Plan, value: Value) -> Fact {
         let place = &draft.facts[value.index()].place;
         let preference = self.preferences[value.index()].as_ref();
@@ -160,8 +160,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Says where the sum of which a value is terms lies: where it is preferred, else in shares of the sequence, else on all. Along `rest` it
-    /// stays terms.
+    /// Sets the placement of the sum of a value that is a partial sum: its preferred sharding, else shards of the sequence, else on all
+    /// ranks. Along `rest` it stays partial.
     fn materialize(&self, draft: &mut Plan, value: Value, rest: &SubAxes) {
         let Fact { place, sequence, .. } = &draft.facts[value.index()];
         let materialized = draft.materialized[value.index()]
@@ -206,7 +206,7 @@ impl<'a> Planner<'a> {
         Fact { place, stationary, zero, sequence: self.sequence(draft, inst, at, result) }
     }
 
-    /// Which dimension of a result counts the positions of a sequence.
+    /// The dimension of a result that counts the positions of a sequence.
     fn sequence(&self, draft: &Plan, inst: &Inst, at: usize, result: Value) -> Option<usize> {
         let map = &self.known.maps[at];
         let dims = &map.results[inst.results.iter().position(|&other| other == result)?];
@@ -246,7 +246,7 @@ impl<'a> Planner<'a> {
         Ok(Step { decision: Decision { operands, results, reduce: None }, callee: Some(Rc::new(key)) })
     }
 
-    /// Where results of a call are preferred and are not of themselves. Sums are left to the caller, who may add to them.
+    /// The preferred shardings that the results of a call do not have of themselves. Sums are left to the caller, who may add to them.
     fn unmet(&self, inst: &Inst, plan: &Plan) -> Vec<Option<Sharding>> {
         let unmet = |(result, fact): (&Value, &Fact)| {
             let preference = self.preferences[result.index()].as_ref();
@@ -255,7 +255,8 @@ impl<'a> Planner<'a> {
         inst.results.iter().zip(&plan.results).map(unmet).collect()
     }
 
-    /// Where a result is returned: state where what it replaces lies, what people read on all ranks, the rest where it is.
+    /// The facts about a result where it is returned: state has the placement of the parameter that it replaces, what people read is on
+    /// all ranks, the rest stays where it is.
     fn returned(&self, draft: &mut Plan, result: &FuncResult) -> Fact {
         let target = self.returned_at(&result.role, self.function.ty(result.value).rank());
         match target {
@@ -269,7 +270,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Where a result has to lie, for one of the entry that says so by its role.
+    /// The placement that a result of the entry must have by its role; `None` if its role asks for none.
     pub(super) fn returned_at(&self, role: &ResultRole, rank: usize) -> Option<Placement> {
         match role {
             ResultRole::State(name) | ResultRole::Gradient(name) => self.given.state.get(&**name).cloned(),

@@ -1,4 +1,4 @@
-//! Where values had better lie, from what reads them.
+//! Preferred shardings of values, from their readers.
 
 use super::fact::{Fact, Placement, SubAxes, of_factors, to_factors};
 use super::plan::Plan;
@@ -9,10 +9,10 @@ use halite_ir::{Inst, Linear};
 use halite_support::{Result, check_cancelled};
 use halite_tensor::{DimShards, Sharding};
 
-/// For each value where it had better lie than where it is made, from the last instruction to the first.
+/// For each value, its preferred sharding if that differs from the one in which it is made, from the last instruction to the first.
 ///
-/// What all that read a value want less of than it has is computed as that alone. Where a sum is terms on several ranks, the first that wants a
-/// share of it says where it lies.
+/// A value of which all readers want a smaller part is computed as that part alone. For a partial sum, the first reader that wants a
+/// shard of it decides its sharding.
 pub(super) fn preferences(planner: &Planner<'_>, plan: &Plan) -> Result<Vec<Option<Sharding>>> {
     let function = planner.function;
     let mut asked: Vec<Option<Sharding>> = vec![None; function.values.len()];
@@ -47,8 +47,8 @@ pub(super) fn preferences(planner: &Planner<'_>, plan: &Plan) -> Result<Vec<Opti
     Ok(preferences)
 }
 
-/// Joins a request: of what is there, what is asked for in common; of a sum and of a weight, which what reads them comes to, the first in the
-/// program that asks for a share.
+/// Joins a request to those before. For a whole value it is the sharding that all have in common. For a partial sum, and for a weight,
+/// to which other operands are brought, it is the first in the program that asks for a shard.
 fn ask(plan: &Plan, asked: &mut Option<Sharding>, value: usize, request: Sharding) {
     let Fact { place, stationary, .. } = &plan.facts[value];
     let shared = request != place.sharding;
@@ -64,7 +64,7 @@ fn common(x: &Sharding, y: &Sharding) -> Sharding {
     Sharding(x.0.iter().zip(&y.0).map(both).collect())
 }
 
-/// What is asked of a value, when that is more than where it is.
+/// The sharding that is asked of a value, if it extends the one that the value has.
 fn preference(plan: &Plan, value: usize, asked: &Option<Sharding>) -> Option<Sharding> {
     let place = &plan.facts[value].place;
     let sharding = asked.as_ref()?;
@@ -72,7 +72,7 @@ fn preference(plan: &Plan, value: usize, asked: &Option<Sharding>) -> Option<Sha
     includes.then(|| sharding.clone())
 }
 
-/// Whether an instruction can be computed wherever its operands lie, and nothing that reads it minds: it works position by position, or makes
+/// Whether an instruction can be computed wherever its operands are, and no reader of it minds: it works position by position, or makes
 /// one number of all.
 fn indifferent(planner: &Planner<'_>, inst: &Inst, at: usize, asked: &[Option<Sharding>]) -> bool {
     let scalar = inst.results.iter().all(|&result| planner.function.ty(result).rank() == 0);
@@ -85,7 +85,7 @@ fn indifferent(planner: &Planner<'_>, inst: &Inst, at: usize, asked: &[Option<Sh
     (unasked || scalar) && planner.known.maps[at].factors.iter().all(anywhere)
 }
 
-/// Where an instruction wants its operands, when its results are where they are preferred.
+/// The shardings that an instruction wants for its operands, when its results have their preferred ones.
 fn requests(
     planner: &Planner<'_>,
     plan: &Plan,

@@ -6,17 +6,17 @@ use halite_ir::{Builder, Value, local_stride};
 use halite_support::Result;
 use halite_tensor::{DType, DimShard, DimShards, Mesh, Sharding, SubAxisId};
 
-/// A value under way from one place to another.
+/// Moves values from one placement to another.
 #[derive(Clone, Copy)]
 pub(super) struct Reshard<'a> {
     pub(super) mesh: &'a Mesh,
-    /// What sums of narrower numbers are made in.
+    /// The element type of sums of narrower numbers.
     pub(super) reduce: DType,
 }
 
 impl Reshard<'_> {
-    /// `x`, which lies at `from`, at `to`. Sums are made first, where they fall into shards at once as such; then what is dropped is dropped,
-    /// so that the least is gathered. Sums along one sub-axis after another are rounded once.
+    /// Moves `x` from placement `from` to placement `to`. Sums are made first, where they fall into shards at once as such; then shards
+    /// that are not wanted are dropped, so that the least is gathered. Sums along one sub-axis after another are rounded once.
     ///
     /// # Errors
     /// When a digit does not fit, which is a bug.

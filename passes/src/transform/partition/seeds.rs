@@ -1,4 +1,4 @@
-//! Where the parameters of a step lie before anything is propagated.
+//! Placements of the parameters of a step before anything is propagated.
 
 use super::fact::{Placement, SubAxes, block};
 use crate::framework::pattern::matches_pattern;
@@ -17,7 +17,7 @@ pub(super) fn sub_axes_that_divide(mesh: &Mesh, what: Divides) -> impl Iterator<
 /// Sizes by the names that the model has for them, and in how many parts ranks hold them.
 pub(super) type Uneven = IndexMap<Name, (usize, usize), FxBuildHasher>;
 
-/// What a recipe says of where parameters lie.
+/// The placements of parameters that a recipe states.
 pub(super) struct Seeds<'a> {
     pub(super) mesh: &'a Mesh,
     pub(super) parallel: &'a Parallel,
@@ -27,8 +27,9 @@ pub(super) struct Seeds<'a> {
     pub(super) order: SubAxes,
 }
 
-/// The sub-axes of `tensor` in the order in which dimensions take them. Where fewer ranks can share something than there are, such as key heads, it
-/// lies on ranks that follow one another, so that copies of it are as far apart as can be: on Trainium 1, [0, 8, 16, 24] work together.
+/// The sub-axes of `tensor` in the order in which dimensions take them. Where fewer ranks can share something than there are, such as
+/// key heads, it lies on ranks that follow one another, so that copies of it are as far apart as can be: on Trainium 1, [0, 8, 16, 24]
+/// work together.
 pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> SubAxes {
     let sub_axes: SubAxes = sub_axes_that_divide(mesh, Divides::Weights).collect();
     let sizes = entry.params.iter().flat_map(|param| match &param.role {
@@ -52,7 +53,7 @@ pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> SubAx
 }
 
 impl Seeds<'_> {
-    /// Where a parameter of the entry lies at first: what is fed is shared out along `data`, a weight by what its sizes are made of.
+    /// The first sharding of a parameter of the entry: the batch is sharded along `data`, a weight by what its sizes are made of.
     ///
     /// # Errors
     /// When the recipe states another number of dimensions.
@@ -70,7 +71,7 @@ impl Seeds<'_> {
         })
     }
 
-    /// Whether the recipe says where a parameter lies.
+    /// Whether the recipe places a parameter by its name.
     pub(super) fn is_placed(&self, param: &Param) -> bool {
         self.parallel.place.keys().any(|pattern| matches_pattern(pattern, &param.name))
     }
@@ -118,8 +119,8 @@ impl Seeds<'_> {
         sharding
     }
 
-    /// Where a parameter lies of a weight that lies so, itself or its state: as it does, and along `data` too where the recipe shards state. Sums of
-    /// gradients are of what each rank has computed, until all micro-batches are in.
+    /// The placement of a weight with this sharding, or of state of it: that of the weight, and along `data` too where the recipe
+    /// shards state. Sums of gradients are partial, of what each rank has computed, until all micro-batches are in.
     pub(super) fn state(&self, role: &ParamRole, weight: &Sharding, shape: &[usize]) -> Placement {
         match role {
             ParamRole::State(spec) if spec.sum => Placement { sharding: weight.clone(), partial: self.terms(weight) },
@@ -130,8 +131,8 @@ impl Seeds<'_> {
         }
     }
 
-    /// Along which sub-axes ranks compute terms of the gradient by a weight that lies so: those that have other sequences, and those that have
-    /// other positions of them.
+    /// The sub-axes along which ranks compute terms of the gradient by a weight with this sharding: those whose ranks have other
+    /// sequences, and those whose ranks have other positions of them.
     fn terms(&self, weight: &Sharding) -> SubAxes {
         let positions = self.parallel.sequence && !weight.0.is_empty();
         let tensor = sub_axes_that_divide(self.mesh, Divides::Weights).filter(|_| positions);
@@ -185,7 +186,7 @@ fn spread(
     sharding
 }
 
-/// What lies so, and along `data` too.
+/// This sharding, extended along `data`.
 fn along_data(mesh: &Mesh, weight: &Sharding, shape: &[usize]) -> Sharding {
     let mut sharding = weight.clone();
     for sub_axis in sub_axes_that_divide(mesh, Divides::Batch) {

@@ -1,4 +1,4 @@
-//! What a rule sees and what it answers.
+//! The input and the answer of a rule.
 
 use super::Rule;
 use halite_ir::ops::Constant;
@@ -12,21 +12,21 @@ pub(super) struct Candidate<'a> {
     pub(super) rules: &'static [Rule],
     /// The function, at least as far as the arguments.
     pub(super) function: &'a Function,
-    /// What type inference sees.
+    /// The context of type inference.
     pub(super) cx: InferCx<'a>,
-    /// How often values are read.
+    /// The number of reads of each value.
     pub(super) uses: &'a Uses,
     pub(super) op: &'a Op,
     pub(super) args: &'a [Value],
 }
 
-/// What may stand for an instruction.
+/// A replacement of an instruction.
 pub(super) enum Rewrite {
     /// A value that exists already.
     To(Value),
     /// Another instruction.
     As(Box<Op>, SmallVec<[Value; 4]>),
-    /// An instruction, and another one of what it gives.
+    /// An instruction, and another one of its result.
     Then(Box<Op>, SmallVec<[Value; 4]>, Box<Op>),
 }
 
@@ -76,8 +76,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// How often each value of a function is read; of one that is being built, as far as the old function tells, and then
-/// never too low.
+/// The number of reads of each value of a function; of one that is being built, as far as the old function tells, and then never too low.
 #[derive(Default)]
 pub(super) struct Uses(Vec<u32>);
 

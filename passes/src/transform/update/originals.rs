@@ -6,7 +6,7 @@ use halite_optim::{Step, Weight};
 use halite_support::{Diagnostic, Result};
 use halite_tensor::Packing;
 
-/// What a rule makes of each tensor of the model that a weight stores, stored as the weight is.
+/// The step of a rule for each tensor of the model that a weight stores, stored as the weight is.
 ///
 /// # Errors
 /// Those of `step`.

@@ -1,4 +1,4 @@
-//! How the weights of each group are updated.
+//! The update of the weights of each group.
 
 use super::PASS;
 use crate::transform::slots::{EMA, MASTER};
@@ -11,7 +11,7 @@ use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::Shape;
 use rustc_hash::FxHashMap;
 
-/// How the weights of a group are updated, or those in none.
+/// The update of the weights of a group, or of those in none.
 #[derive(Debug)]
 pub(super) struct GroupPlan {
     pub(super) rule: Box<dyn BoundRule>,
@@ -36,7 +36,7 @@ impl GroupPlan {
     }
 }
 
-/// How all weights are updated.
+/// The update of all weights.
 #[derive(Debug)]
 pub(super) struct Plan<'r> {
     rules: &'r UpdateRules,
@@ -93,7 +93,7 @@ impl<'r> Plan<'r> {
         kind.is_some_and(|kind| kind.is_elementwise())
     }
 
-    /// How a weight is updated.
+    /// The plan for the group of a weight.
     pub(super) fn group(&self, weight: &Trained) -> Result<&GroupPlan> {
         self.groups.get(&weight.group).ok_or_else(|| Diagnostic::bug("a weight of a group without a plan"))
     }

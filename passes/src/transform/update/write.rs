@@ -1,4 +1,4 @@
-//! What replaces the state.
+//! Replacements of state.
 
 use crate::transform::trained::Set;
 use halite_ir::{Builder, Value};
@@ -6,11 +6,11 @@ use halite_optim::Kind;
 use halite_support::{Name, Result};
 use halite_tensor::{DType, StateSpec};
 
-/// What replaces the state, kind by kind.
+/// The replacements of state, kind by kind.
 pub(super) struct Replacements {
     /// Kinds in the order of their parameters.
     kinds: Vec<Kind>,
-    /// The place of the kind, 0 for weights; that of the weight; the parameter and what replaces it.
+    /// The place of the kind, 0 for weights; that of the weight; the parameter and its replacement.
     all: Vec<(usize, usize, Name, Value)>,
 }
 
