@@ -33,10 +33,15 @@ pub(super) struct Exchange<'a> {
 impl Exchange<'_> {
     /// The results of `f` for the readings that are not at fault. If all are, returns the fault of the first.
     fn each(&self, f: impl Fn(&Reading) -> Result<Reading, Fault>) -> Result<Vec<Reading>, Fault> {
+        self.all(|reading| f(reading).map(|reading| vec![reading]))
+    }
+
+    /// The same where `f` gives several readings.
+    fn all(&self, f: impl Fn(&Reading) -> Result<Vec<Reading>, Fault>) -> Result<Vec<Reading>, Fault> {
         let (mut fine, mut faults) = (Vec::new(), Vec::new());
         for reading in self.state.readings.iter() {
             match f(reading) {
-                Ok(reading) => fine.push(reading),
+                Ok(readings) => fine.extend(readings),
                 Err(fault) => faults.push(fault),
             }
         }
@@ -55,6 +60,12 @@ impl Exchange<'_> {
             }
             Ok(reading)
         })
+    }
+
+    /// The readings in which all ranks along these sub-axes hold the same.
+    pub(super) fn same_along(&self, sub_axes: &[SubAxisId]) -> Vec<Reading> {
+        let is_same = |reading: &&Reading| sub_axes.iter().all(|&sub_axis| reading.is_same_along(sub_axis));
+        self.state.readings.iter().filter(is_same).cloned().collect()
     }
 
     /// Checks that combining along a sub-axis gives the value.
@@ -101,10 +112,10 @@ impl Exchange<'_> {
         concat: usize,
         sub_axes: &[SubAxisId],
     ) -> Result<Vec<Reading>, Fault> {
+        if split == concat {
+            return self.all(|reading| self.swapped(reading, split, sub_axes));
+        }
         self.each(|reading| {
-            if split == concat {
-                return self.swapped(reading, split, sub_axes);
-            }
             let (mut reading, mut size) = (reading.clone(), self.shape[concat]);
             for &sub_axis in sub_axes.iter().rev() {
                 size = self.join(&mut reading, concat, size, sub_axis)?;
@@ -119,7 +130,7 @@ impl Exchange<'_> {
 
     /// The reading after ranks exchanged blocks of a dimension that keeps its size: the number of the block became that of the rank, and
     /// the number of the rank, in whichever dimension it lay, that of the block.
-    fn swapped(&self, reading: &Reading, dim: usize, sub_axes: &[SubAxisId]) -> Result<Reading, Fault> {
+    fn swapped(&self, reading: &Reading, dim: usize, sub_axes: &[SubAxisId]) -> Result<Vec<Reading>, Fault> {
         let size = self.shape[dim];
         let blocks: usize = sub_axes.iter().map(|&sub_axis| self.mesh.sub_axes()[sub_axis].size).product();
         let (block, mut result) = (size / blocks, reading.clone());
@@ -146,15 +157,23 @@ impl Exchange<'_> {
         let crossed = |digit: &Placed| digit.stride < size && !block.is_multiple_of(digit.stride);
         let beside = |digit: &Placed| crossed(digit) || (stride == Some(size) && digit.stride == block);
         let Some(stride) = stride.filter(|_| !result.of_dim(dim).any(beside)) else {
-            return sub_axes.first().map_or(Ok(result), |&sub_axis| Err(Fault::Order(sub_axis)));
+            return sub_axes.first().map_or(Ok(vec![result]), |&sub_axis| Err(Fault::Order(sub_axis)));
         };
-        let above = |digit: &Placed| match digit.dim == dim {
+        let placed = |dim: usize, stride: usize, above: &dyn Fn(&Placed) -> bool| {
+            let mut result = result.clone();
+            let at = result.digits.iter().position(above).unwrap_or(result.digits.len());
+            result.digits.insert_many(at, sub_axes.iter().rev().map(|&sub_axis| Placed { sub_axis, dim, stride }));
+            result
+        };
+        let mut all = vec![placed(dim, stride, &|digit| match digit.dim == dim {
             true => digit.stride > stride || digit.stride == size,
             false => digit.dim < dim,
-        };
-        let at = result.digits.iter().position(above).unwrap_or(result.digits.len());
-        result.digits.insert_many(at, sub_axes.iter().rev().map(|&sub_axis| Placed { sub_axis, dim, stride }));
-        Ok(result)
+        })];
+        // Between two dimensions it lies in either: which one, a transpose says.
+        if let Some(&next) = self.shape.get(dim + 1).filter(|_| stride == 1) {
+            all.push(placed(dim + 1, next, &|digit| digit.dim <= dim));
+        }
+        Ok(all)
     }
 
     /// Each rank along a sub-axis keeps its block of a dimension that all hold. Returns the size of the block.

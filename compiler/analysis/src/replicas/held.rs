@@ -51,8 +51,23 @@ pub(super) struct Held {
     pub(super) digit: DimShard,
 }
 
-/// The conditions of a mask, where all say which rank holds.
-pub(super) fn all(conditions: &[Condition]) -> Vec<Held> {
-    let held = |condition: &Condition| if let Condition::Held(held) = condition { Some(*held) } else { None };
-    conditions.iter().map(held).collect::<Option<_>>().unwrap_or_default()
+/// A known mask.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Mask {
+    pub(super) conditions: Vec<Condition>,
+    /// Whether it holds where not all conditions do, instead of where they do.
+    pub(super) negated: bool,
+}
+
+impl Mask {
+    pub(super) fn negation(&self) -> Self {
+        Self { negated: !self.negated, ..self.clone() }
+    }
+
+    /// The conditions, where all say which rank holds; none of a mask that holds elsewhere.
+    pub(super) fn held(&self) -> Vec<Held> {
+        let held = |condition: &Condition| if let Condition::Held(held) = condition { Some(*held) } else { None };
+        let all = self.conditions.iter().map(held).collect::<Option<_>>();
+        all.filter(|_| !self.negated).unwrap_or_default()
+    }
 }

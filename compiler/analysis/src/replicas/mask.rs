@@ -1,42 +1,60 @@
 //! Masks that hold where an index falls into the shard of a rank.
 
-use super::held::{Base, Condition, Held, Source};
+use super::held::{Base, Condition, Held, Mask, Source};
 use super::number::{Index, Number, Term};
+use super::per_rank::PerRank;
 use halite_ir::ops::Direction;
 use halite_tensor::{DimShard, Mesh, SubAxisId};
 
-/// The condition that a comparison of two numbers makes, where it is one on the shard of the rank.
-pub(super) fn compared(mesh: &Mesh, x: &Number, y: &Number, direction: Direction) -> Option<Condition> {
-    let (x, y, direction) = match direction {
-        Direction::Eq => return equal(mesh, x, y).map(Condition::Held),
-        Direction::Gt => (y, x, Direction::Lt),
-        Direction::Le => (y, x, Direction::Ge),
-        direction => (x, y, direction),
+/// The mask that a comparison of two numbers makes, where it is one on the shard of the rank.
+pub(super) fn compared(mesh: &Mesh, x: &Number, y: &Number, direction: Direction) -> Option<Mask> {
+    if matches!(direction, Direction::Eq | Direction::Ne) {
+        let conditions = vec![Condition::Held(equal(mesh, x, y)?)];
+        return Some(Mask { conditions, negated: direction == Direction::Ne });
+    }
+    // The value is at least the number of the rank, or below it.
+    let (source, own, other, is_left) = match (source_of(x), source_of(y)) {
+        (Some(source), None) => (source, x, y, true),
+        (None, Some(source)) => (source, y, x, false),
+        _ => return None,
     };
-    match (x.unknown, y.unknown, direction) {
-        (Some(source), None, Direction::Ge) => bound(mesh, source, y, x, 0),
-        (Some(source), None, Direction::Lt) => bound(mesh, source, y, x, 1),
-        // `y > x`, `y >= x + 1`.
-        (None, Some(source), Direction::Lt) => bound(mesh, source, &x.plus(&Number::constant(1))?, y, 0),
-        (None, Some(source), Direction::Ge) => bound(mesh, source, &x.plus(&Number::constant(1))?, y, 1),
+    let next = |ranks: PerRank| ranks.plus(&PerRank::All(1));
+    let ranks = other.of_ranks()?.plus(&own.ranks.scaled(-1)?)?;
+    let (ranks, is_below) = match (direction, is_left) {
+        (Direction::Ge, true) | (Direction::Le, false) => (ranks, false),
+        (Direction::Gt, true) | (Direction::Lt, false) => (next(ranks)?, false),
+        (Direction::Lt, true) | (Direction::Gt, false) => (ranks, true),
+        _ => (next(ranks)?, true),
+    };
+    let [(sub_axis, step)] = ranks.steps(mesh)?[..] else { return None };
+    let size = usize::try_from(step).ok()?;
+    let (condition, is_end) = match ranks.at(0) {
+        0 => (Condition::From(source, sub_axis, size), false),
+        first if first == step => (Condition::Below(source, sub_axis, size), true),
+        _ => return None,
+    };
+    Some(Mask { conditions: vec![condition], negated: is_below != is_end })
+}
+
+/// The value that a number is, with nothing else but numbers of ranks added.
+fn source_of(number: &Number) -> Option<Source> {
+    match number.terms[..] {
+        [] => number.unknown,
+        [Term { index: Index::Of(base), stride: 1, size, factor: 1 }] if size == base.size => {
+            number.unknown.is_none().then_some(base.source)
+        }
         _ => None,
     }
 }
 
-/// The condition that a value is at least, or below, what `other` exceeds the rest of `own` by: where a shard begins, or where it ends
-/// by so many `shards`.
-fn bound(mesh: &Mesh, source: Source, other: &Number, own: &Number, shards: i64) -> Option<Condition> {
-    if !own.terms.is_empty() {
-        return None;
-    }
-    let ranks = other.of_ranks()?.plus(&own.ranks.scaled(-1)?)?;
-    let [(sub_axis, step)] = ranks.steps(mesh)?[..] else { return None };
-    let size = usize::try_from(step).ok().filter(|_| ranks.at(0) == step * shards)?;
-    Some(if shards == 0 { Condition::From(source, sub_axis, size) } else { Condition::Below(source, sub_axis, size) })
+/// A mask that holds where both do.
+pub(super) fn both(mesh: &Mesh, x: &Mask, y: &Mask) -> Option<Mask> {
+    let conditions = joined(mesh, &[&x.conditions[..], &y.conditions].concat());
+    (!x.negated && !y.negated).then_some(Mask { conditions, negated: false })
 }
 
 /// All of the conditions, those on the two ends of a shard as one.
-pub(super) fn both(mesh: &Mesh, conditions: &[Condition]) -> Vec<Condition> {
+fn joined(mesh: &Mesh, conditions: &[Condition]) -> Vec<Condition> {
     let joined = |condition: &Condition| match *condition {
         Condition::From(source, sub_axis, size) => {
             let ends = conditions.contains(&Condition::Below(source, sub_axis, size));
@@ -63,7 +81,7 @@ pub(super) fn place(mesh: &Mesh, number: &Number, size: usize) -> Option<(Base, 
     if let [Term { index: Index::Within(base, sub_axis), stride: 1, size: own, factor: 1 }] = number.terms[..] {
         return (own == size && number.ranks.same() == Some(0) && number.unknown.is_none()).then_some((base, sub_axis));
     }
-    let source = number.unknown.filter(|_| number.terms.is_empty())?;
+    let source = source_of(number)?;
     let [(sub_axis, step)] = number.ranks.steps(mesh)?[..] else { return None };
     let fits = step.checked_neg() == i64::try_from(size).ok() && number.ranks.at(0) == 0;
     Some((window(mesh, source, sub_axis, size).filter(|_| fits)?.base, sub_axis))

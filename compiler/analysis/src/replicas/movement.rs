@@ -4,6 +4,7 @@ use super::bonds::Bonds;
 use super::digits::{Slot, choices, minor_first, under};
 use super::moves::Moves;
 use super::state::{Cause, Part, Placed, Reading, Why};
+use halite_ir::ops::Reduction;
 use halite_tensor::{Shape, SubAxisId};
 use smallvec::SmallVec;
 
@@ -42,8 +43,27 @@ pub(super) fn reshaped(
     let fits = |chosen: &[Move], next: &Move| {
         chosen.iter().rev().find(|own| own.from == next.from).is_none_or(|last| last.to <= next.to)
     };
-    let reading = |chosen: Vec<Move>| Reading { digits: placed(&new, &digits, &chosen), parts: parts.clone() };
-    choices(&candidates, &bonds.follows(&digits), fits).into_iter().map(reading).collect()
+    let one = |chosen: Vec<Move>| Reading { digits: placed(&new, &digits, &chosen), parts: parts.clone() };
+    let mut all: Vec<Reading> = choices(&candidates, &bonds.follows(&digits), fits).into_iter().map(one).collect();
+    if moves == Moves::Unwritten {
+        all.extend(summed(reading, (from, to), cause));
+    }
+    all
+}
+
+/// The reading of a sum that is written as a reshape: of a dimension of size 1 on each rank, which is gone. Its shards are terms then.
+fn summed(reading: &Reading, (from, to): (&Shape, &Shape), cause: Cause) -> Option<Reading> {
+    let is_gone = |&dim: &usize| from[dim] == 1 && from.iter().enumerate().all(|(at, size)| at == dim || *size != 1);
+    let dim = (0..from.rank()).find(is_gone)?;
+    if !from.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, size)| size).eq(to.iter()) {
+        return None;
+    }
+    let mut result = reading.clone();
+    for digit in reading.of_dim(dim) {
+        result.set(digit.sub_axis, Some((Part::Partial(Reduction::Sum), cause)));
+    }
+    result.digits.iter_mut().filter(|digit| digit.dim > dim).for_each(|digit| digit.dim -= 1);
+    reading.of_dim(dim).next().map(|_| result)
 }
 
 /// The digits in order; one that has come to a size lies below what is there.
@@ -88,6 +108,26 @@ fn moved(from: &[usize], to: &[usize], (slot, stride): Slot) -> Vec<Slot> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_over_a_size_of_one_may_be_a_reshape() {
+        let mut rows = Reading::default();
+        rows.digits.push(Placed { sub_axis: 0, dim: 0, stride: 1 });
+        let cause = Cause(halite_ir::LocTable::unknown());
+        let sum = Part::Partial(Reduction::Sum);
+        let is_sum = |moves: Moves, from: &[usize], to: &[usize]| {
+            let found = reshaped(&rows, (&from.into(), &to.into()), (moves, &Bonds::none(&mesh())), cause);
+            found.iter().any(|reading| reading.part(0).is_some_and(|(_, part, _)| *part == sum))
+        };
+        assert!(is_sum(Moves::Unwritten, &[1, 3], &[3]));
+        assert!(!is_sum(Moves::Written, &[1, 3], &[3]));
+        assert!(!is_sum(Moves::Unwritten, &[1, 3], &[1, 1, 3]));
+        assert!(!is_sum(Moves::Unwritten, &[2, 3], &[6]));
+    }
+
+    fn mesh() -> halite_tensor::Mesh {
+        halite_tensor::Mesh::new([("tensor", 2)]).expect("a mesh of two ranks")
+    }
 
     #[test]
     fn a_size_of_one_may_have_been_moved() {

@@ -208,6 +208,11 @@ impl Number {
         Some(Self::of(Vec::new(), self.of_ranks()?.zip(other.of_ranks()?, |x, y| Some(x & y))?))
     }
 
+    /// 1 where this is 0, and 0 where it is 1.
+    pub(super) fn negation(&self) -> Option<Self> {
+        Self::constant(1).minus(self)
+    }
+
     /// The same with its dimensions elsewhere.
     pub(super) fn moved(&self, to: impl Fn(usize) -> Option<usize>) -> Option<Self> {
         let moved = |term: &Term| match term.index {

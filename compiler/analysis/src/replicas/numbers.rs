@@ -1,6 +1,6 @@
 //! The numbers that results of instructions are, and the elements for which masks hold.
 
-use super::held::{Base, Condition, Source};
+use super::held::{Base, Mask, Source};
 use super::mask;
 use super::number::{Index, Number};
 use super::state::State;
@@ -39,8 +39,10 @@ pub(super) fn number(mesh: &Mesh, function: &Function, inst: &Inst, args: &[Stat
         Op::Divide(_) => of(0)?.divided(of(1)?)?.0,
         Op::Remainder(_) => of(0)?.divided(of(1)?)?.1,
         Op::And(_) if ty.dtype() == DType::Pred => of(0)?.both(of(1)?)?,
+        Op::Or(_) if ty.dtype() == DType::Pred => of(0)?.negation()?.both(&of(1)?.negation()?)?.negation()?,
+        Op::Not(_) if ty.dtype() == DType::Pred => of(0)?.negation()?,
         Op::Compare(op) => of(0)?.compared(of(1)?, op.direction)?,
-        Op::Select(_) => of(0)?.chosen(of(1)?, of(2)?)?,
+        Op::Select(_) => chosen(mesh, args)?,
         Op::Minimum(_) => of(0)?.least(of(1)?)?,
         Op::Maximum(_) => of(0)?.greatest(of(1)?)?,
         Op::Reduce(op) if op.kind != Reduction::Sum => Number::constant(of(0)?.as_constant()?),
@@ -94,21 +96,43 @@ fn clamped(mesh: &Mesh, source: Source, args: &[State]) -> Option<Number> {
     Some(Number::index(index, size))
 }
 
+/// One of two numbers for each element. Where a mask holds on the rank of which the number is the place within the shard, and it is
+/// some place elsewhere, it is that place.
+fn chosen(mesh: &Mesh, args: &[State]) -> Option<Number> {
+    let [choice, x, y] = args else { return None };
+    let (x, y) = (x.number.as_deref()?, y.number.as_deref()?);
+    if let Some(number) = choice.number.as_ref().and_then(|number| number.chosen(x, y)) {
+        return Some(number);
+    }
+    let mask = choice.mask.as_deref()?;
+    let (mask, own, other) = if mask.negated { (&mask.negation(), y, x) } else { (mask, x, y) };
+    let [held] = mask.held()[..] else { return None };
+    let size = held.digit.stride;
+    let fits = mask::place(mesh, own, size) == Some((held.base, held.digit.sub_axis));
+    let (least, most) = other.ends().filter(|_| fits)?;
+    let inside = 0 <= least && usize::try_from(most).is_ok_and(|most| most < size);
+    inside.then(|| Number::index(Index::Within(held.base, held.digit.sub_axis), size))
+}
+
 /// The elements for which the result of an instruction holds, if it is a known mask; `walk` is the number of the walk over its function.
-pub(super) fn mask(mesh: &Mesh, inst: &Inst, args: &[State], walk: usize) -> Option<Vec<Condition>> {
-    let of = |at: usize| args[at].mask.as_deref();
+pub(super) fn mask(mesh: &Mesh, function: &Function, inst: &Inst, args: &[State], walk: usize) -> Option<Mask> {
+    let of = |at: usize| args.get(at).and_then(|state| state.mask.as_deref());
     match &inst.op {
         Op::Compare(op) => {
             let known = |at: usize| args[at].number.as_deref().cloned();
             let source = |at: usize| Source::new(walk, inst.args[at], &args[at], mesh.sub_axes().len());
             let some = |at: usize| known(at).unwrap_or_else(|| Number::unknown(source(at)));
-            known(0)
-                .or(known(1))
-                .and_then(|_| mask::compared(mesh, &some(0), &some(1), op.direction))
-                .map(|condition| vec![condition])
+            known(0).or(known(1)).and_then(|_| mask::compared(mesh, &some(0), &some(1), op.direction))
         }
-        Op::And(_) => Some(mask::both(mesh, &[of(0)?, of(1)?].concat())),
-        Op::BroadcastInDim(_) | Op::Reshape(_) => Some(of(0)?.to_vec()),
+        Op::And(_) => mask::both(mesh, of(0)?, of(1)?),
+        Op::Or(_) => Some(mask::both(mesh, &of(0)?.negation(), &of(1)?.negation())?.negation()),
+        Op::Not(_) => Some(of(0)?.negation()),
+        Op::Reduce(op) => {
+            let shape = function.ty(inst.args[0]).shape();
+            op.dims.iter().all(|&dim| shape[dim] == 1).then(|| of(0).cloned())?
+        }
+        // Zero and one, of a number that elements are multiplied by.
+        Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Convert(_) => of(0).cloned(),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The state of a value: its possible placements on the mesh, and the numbers of its elements.
 
 use super::free::Free;
-use super::held::{Base, Condition, Held};
+use super::held::{Base, Held, Mask};
 use super::number::Number;
 use halite_ir::ops::Reduction;
 use halite_ir::{FuncId, LocId};
@@ -148,7 +148,7 @@ pub(super) struct State {
     /// The numbers that its elements are.
     pub(super) number: Option<Rc<Number>>,
     /// The elements for which it holds, of a mask.
-    pub(super) mask: Option<Rc<[Condition]>>,
+    pub(super) mask: Option<Rc<Mask>>,
     /// Its elements in row-major order, of a constant list of whole numbers.
     pub(super) list: Option<Rc<[i64]>>,
     pub(super) zero: bool,

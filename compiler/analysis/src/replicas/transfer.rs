@@ -6,11 +6,11 @@ use super::exchange::{Exchange, Fault, resized};
 use super::factors::Application;
 use super::free::{self, Free};
 use super::groups::{sub_axes_in_any_order, sub_axes_of};
-use super::held::{self, Held};
+use super::held::Held;
 use super::moves::Moves;
 use super::per_rank::PerRank;
 use super::state::{Cause, Part, Reading, State, Why, pruned};
-use super::{indexed, movement, numbers, slices};
+use super::{indexed, movement, numbers, slices, twice};
 use halite_ir::ops::{Reduction, Slice};
 use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType};
 use halite_tensor::{DType, Mesh, SubAxisId};
@@ -43,6 +43,7 @@ impl Transfer<'_> {
             Op::TakeGrad(op) => (vec![self.added(op.dim)], None),
             Op::TakeAlongAxisGrad(op) => (vec![self.added(op.dim)], None),
             Op::Select(_) => (vec![self.selected()], None),
+            Op::Multiply(_) => (vec![self.multiplied()], None),
             Op::KernelCall(kernel) => (self.of_kernel(kernel.decomposition), None),
             _ => (self.plain(), None),
         };
@@ -77,7 +78,7 @@ impl Transfer<'_> {
             state.free = Rc::new(free::all(self.result().shape()));
         }
         state.number = number.map(Rc::new);
-        state.mask = numbers::mask(self.mesh, self.inst, self.args, self.walk).map(Into::into);
+        state.mask = numbers::mask(self.mesh, self.function, self.inst, self.args, self.walk).map(Rc::new);
         state.list = numbers::list(self.inst);
         let first = self.args.first().is_some_and(|first| first.zero);
         state.zero = match &self.inst.op {
@@ -198,12 +199,21 @@ impl Transfer<'_> {
     fn exchanged(&self, at: usize, sub_axes: Option<&[SubAxisId]>) -> Result<Vec<Reading>, Fault> {
         let value = self.value(at);
         match (&self.inst.op, sub_axes) {
-            (Op::AllReduce(op), Some(sub_axes)) => value.all_reduce(op.kind, sub_axes),
+            (Op::AllReduce(op), Some(sub_axes)) => match value.all_reduce(op.kind, sub_axes) {
+                Err(Fault::Twice(_)) if self.is_mean(at, sub_axes) => Ok(value.same_along(sub_axes)),
+                found => found,
+            },
             (Op::ReduceScatter(op), Some(sub_axes)) => value.reduce_scatter(op.dim, sub_axes),
             (Op::AllGather(op), Some(sub_axes)) => value.all_gather(op.dim, sub_axes),
             (Op::AllToAll(op), Some(sub_axes)) => value.all_to_all(op.split_dim, op.concat_dim, sub_axes),
             _ => Err(Fault::Groups),
         }
+    }
+
+    /// Whether a sum over these sub-axes is a mean: of what is the same on all ranks, that is the same.
+    fn is_mean(&self, at: usize, sub_axes: &[SubAxisId]) -> bool {
+        let size = sub_axes.iter().map(|&sub_axis| self.mesh.sub_axes()[sub_axis].size).product();
+        twice::is_plain_mean(self.function, self.inst.args[at], self.inst.results[at], size)
     }
 
     /// The state of a value of so many dimensions of which nothing is known.
@@ -303,18 +313,30 @@ impl Transfer<'_> {
             return self.unknown(Why::Unlike, self.result().rank());
         };
         match p.number.as_ref().and_then(|number| number.as_constant()) {
-            Some(0) => return y.clone(),
-            Some(_) => return x.clone(),
-            None => {}
+            Some(0) => y.clone(),
+            Some(_) => x.clone(),
+            None if y.zero => self.kept(0, 1, false),
+            None if x.zero => self.kept(0, 2, true),
+            None => State::new(self.of(&self.readings()).0, self.application().free().swap_remove(0)),
         }
-        let mut operands = self.readings();
-        let free = self.application().free().swap_remove(0);
-        if !y.zero {
-            return State::new(self.of(&operands).0, free);
+    }
+
+    /// A value times a mask of zero and one is what the mask keeps of it.
+    fn multiplied(&self) -> State {
+        match self.args {
+            [x, y] if x.mask.is_none() && y.mask.is_some() => self.kept(1, 0, false),
+            [x, y] if x.mask.is_some() && y.mask.is_none() => self.kept(0, 1, false),
+            _ => self.plain().swap_remove(0),
         }
-        let ranks = p.number.as_ref().and_then(|number| number.of_ranks());
-        let leads = ranks.map_or_else(Vec::new, |ranks| leads(self.mesh, ranks));
-        let held = p.mask.as_deref().map(held::all).unwrap_or_default();
+    }
+
+    /// The state of zero and, where the mask that is operand `mask` holds, or does not if that is `negated`, of operand `value`.
+    fn kept(&self, mask: usize, value: usize, negated: bool) -> State {
+        let choice = &self.args[mask];
+        let ranks = choice.number.as_ref().and_then(|number| number.of_ranks());
+        let leads = ranks.map_or_else(Vec::new, |ranks| leads(self.mesh, ranks, negated));
+        let known = choice.mask.as_deref().map(|own| if negated { own.negation() } else { own.clone() });
+        let held = known.map(|mask| mask.held()).unwrap_or_default();
         let sub_axes: Vec<SubAxisId> =
             held.iter().map(|held| held.digit.sub_axis).chain(leads.iter().copied()).collect();
         let apart = |readings: &mut Vec<Reading>| {
@@ -322,17 +344,18 @@ impl Transfer<'_> {
                 sub_axes.iter().for_each(|&sub_axis| reading.set(sub_axis, None));
             }
         };
-        let values = std::mem::take(&mut operands[1]);
-        apart(&mut operands[0]);
+        let mut operands = self.readings();
+        let values = std::mem::take(&mut operands[value]);
+        apart(&mut operands[mask]);
         let mut all = Vec::new();
-        for value in values {
-            operands[1] = vec![value.clone()];
-            apart(&mut operands[1]);
+        for own in values {
+            operands[value] = vec![own.clone()];
+            apart(&mut operands[value]);
             for result in self.of(&operands).0 {
-                all.extend(self.masked(&value, result, &held, &leads));
+                all.extend(self.masked(&own, result, &held, &leads));
             }
         }
-        State::new(all, free)
+        State::new(all, self.application().free().swap_remove(0))
     }
 
     /// The readings of a result, with the placements that masks give the value along their sub-axes.
@@ -369,9 +392,12 @@ impl Transfer<'_> {
     }
 }
 
-/// The sub-axes along which one rank alone of all takes what a choice between a value and zero gives; none where several or no rank do.
-fn leads(mesh: &Mesh, ranks: &PerRank) -> Vec<SubAxisId> {
+/// The sub-axes along which one rank alone of all takes what a choice between a value and zero gives, where the choice is not 0, or
+/// is 0 if that is `negated`; none where several or no rank do.
+fn leads(mesh: &Mesh, ranks: &PerRank, negated: bool) -> Vec<SubAxisId> {
     let varies = ranks.varies(mesh);
     let size: usize = varies.iter().map(|&sub_axis| mesh.sub_axes()[sub_axis].size).product();
-    if ranks.count_nonzero(mesh) * size == mesh.num_ranks() { varies } else { Vec::new() }
+    let count = ranks.count_nonzero(mesh);
+    let count = if negated { mesh.num_ranks() - count } else { count };
+    if count * size == mesh.num_ranks() { varies } else { Vec::new() }
 }

@@ -66,6 +66,45 @@ fn is_fed(entry: &Function, value: Value) -> bool {
     fed[value.index()]
 }
 
+/// Whether nothing is done with a sum, or with what is summed, before it is divided by the number of ranks: a mean.
+pub(super) fn is_plain_mean(function: &Function, operand: Value, result: Value, size: usize) -> bool {
+    let divides = |inst: &Inst, of: Value| {
+        let by = |at: usize| constant(function, inst.args[at]);
+        let is = |found: Option<f64>, expected: f64| found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-3);
+        match &inst.op {
+            Op::Divide(_) => inst.args[0] == of && is(by(1), size as f64),
+            Op::Multiply(_) => (0..2).any(|at| inst.args[at] == of && is(by(1 - at), 1.0 / size as f64)),
+            _ => false,
+        }
+    };
+    let mut before = operand;
+    for _ in 0..MAX_STEPS {
+        let Some(inst) = function.def(before) else { break };
+        if inst.args.iter().any(|&arg| divides(inst, arg)) {
+            return true;
+        }
+        if !moves(&inst.op) {
+            break;
+        }
+        before = inst.args[0];
+    }
+    let (mut open, mut steps, mut divided) = (vec![result], 0, false);
+    while let Some(value) = open.pop() {
+        if function.results.iter().any(|result| result.value == value) {
+            return false;
+        }
+        for user in function.insts.iter().filter(|inst| inst.args.contains(&value)) {
+            steps += 1;
+            match divides(user, value) {
+                true => divided = true,
+                false if moves(&user.op) && steps < MAX_STEPS => open.extend(&user.results),
+                false => return false,
+            }
+        }
+    }
+    divided
+}
+
 /// Whether the number of ranks is divided out before the sum or after it.
 fn is_mean(entry: &Function, operand: Value, result: Value, size: usize) -> bool {
     let divides = |inst: &Inst, of: Value| {
