@@ -28,13 +28,17 @@ struct Budget {
     least: usize,
 }
 
-/// With `HALITE_SEEDED_REPLICAS=all` ten of a kind, on all layouts.
+/// Two of a kind in each step; so many with `HALITE_SEEDED_REPLICAS=5`, and with `HALITE_SEEDED_REPLICAS=all` ten, on all layouts.
 fn budget() -> Budget {
-    if std::env::var("HALITE_SEEDED_REPLICAS").is_ok_and(|value| value == "all") {
-        let all = MODELS.into_iter().flat_map(|model| LAYOUTS.map(|ranks| (model, ranks)));
-        return Budget { steps: STEPS.into_iter().chain(all).collect(), count: 10, least: 10 };
+    let few = |count: usize| Budget { steps: STEPS.to_vec(), count, least: 1 };
+    match std::env::var("HALITE_SEEDED_REPLICAS").as_deref() {
+        Err(_) => few(2),
+        Ok("all") => {
+            let all = MODELS.into_iter().flat_map(|model| LAYOUTS.map(|ranks| (model, ranks)));
+            Budget { steps: STEPS.into_iter().chain(all).collect(), count: 10, least: 10 }
+        }
+        Ok(count) => few(count.parse().expect("`HALITE_SEEDED_REPLICAS` is `all` or a whole number")),
     }
-    Budget { steps: STEPS.to_vec(), count: 2, least: 1 }
 }
 
 /// In how many places a fault is tried to be made.
