@@ -228,7 +228,8 @@ fn unknown_argument(def: &dyn CompositeDef, keyword: &str, place: Place<'_>) -> 
         [one] => format!("the attribute {one}"),
         _ => format!("the attributes {}", attributes.join(", ")),
     };
-    let known = operands.names().chain(schema.iter().map(|spec| &*spec.name));
+    let mut known: Vec<&str> = operands.names().collect();
+    known.extend(schema.iter().map(|spec| &*spec.name));
     let error = place.mark(error, "unknown argument");
     suggest(error, keyword, known).note(format!("it takes {operands}; and {takes}"))
 }
