@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
 mod calls;
+mod comments;
 mod cycles;
 mod files;
 mod functions;

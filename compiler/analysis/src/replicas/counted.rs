@@ -7,7 +7,7 @@ use halite_tensor::Mesh;
 /// The placement of a value of these numbers: as a shard of an `iota` over a whole dimension, where it is one. `None` where the
 /// numbers depend on other values.
 pub(super) fn counted(number: &Number, mesh: &Mesh, cause: Cause) -> Option<Reading> {
-    if number.terms.iter().any(|term| matches!(term.index, Index::Of(_))) {
+    if number.unknown.is_some() || number.terms.iter().any(|term| !matches!(term.index, Index::Dim(_))) {
         return None;
     }
     let varies = number.ranks.varies(mesh);

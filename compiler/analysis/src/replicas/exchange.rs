@@ -102,16 +102,141 @@ impl Exchange<'_> {
         sub_axes: &[SubAxisId],
     ) -> Result<Vec<Reading>, Fault> {
         self.each(|reading| {
+            if split == concat {
+                return self.swapped(reading, split, sub_axes);
+            }
             let (mut reading, mut size) = (reading.clone(), self.shape[concat]);
             for &sub_axis in sub_axes.iter().rev() {
                 size = self.join(&mut reading, concat, size, sub_axis)?;
             }
-            let mut size = if split == concat { size } else { self.shape[split] };
+            let mut size = self.shape[split];
             for &sub_axis in sub_axes {
                 size = self.keep(&mut reading, split, size, sub_axis);
             }
             Ok(reading)
         })
+    }
+
+    /// The reading after ranks exchanged blocks of a dimension that keeps its size: the number of the block became that of the rank, and
+    /// the number of the rank, in whichever dimension it lay, that of the block.
+    fn swapped(&self, reading: &Reading, dim: usize, sub_axes: &[SubAxisId]) -> Result<Reading, Fault> {
+        let size = self.shape[dim];
+        let blocks: usize = sub_axes.iter().map(|&sub_axis| self.mesh.sub_axes()[sub_axis].size).product();
+        let (block, mut result) = (size / blocks, reading.clone());
+        for &sub_axis in sub_axes {
+            if let Some((_, part, cause)) = reading.part(sub_axis) {
+                return Err(Fault::Unknown(sub_axis, why(part), *cause));
+            }
+            reading.digit(sub_axis).ok_or(Fault::Order(sub_axis))?;
+            result.set(sub_axis, None);
+        }
+        let is_own = |digit: &&Placed| sub_axes.contains(&digit.sub_axis);
+        let own = reading.of_dim(dim).filter(is_own).count();
+        let lowest = |stride: usize| {
+            let there = reading.of_dim(dim).filter(|digit| digit.stride == stride).map(|digit| digit.sub_axis);
+            there.take(sub_axes.len()).eq(sub_axes.iter().rev().copied())
+        };
+        // The rank's number lies in other dimensions, right above the blocks, or right below them, where an exchange is taken back.
+        let stride = match own {
+            0 => Some(block),
+            _ if own == sub_axes.len() && lowest(size) => Some(block),
+            _ if own == sub_axes.len() && lowest(block) => Some(size),
+            _ => None,
+        };
+        let between = |digit: &Placed| block < digit.stride && digit.stride < size;
+        let beside = |digit: &Placed| between(digit) || (stride == Some(size) && digit.stride == block);
+        let Some(stride) = stride.filter(|_| !result.of_dim(dim).any(beside)) else {
+            return sub_axes.first().map_or(Ok(result), |&sub_axis| Err(Fault::Order(sub_axis)));
+        };
+        let above = |digit: &Placed| match digit.dim == dim {
+            true => digit.stride > stride || digit.stride == size,
+            false => digit.dim < dim,
+        };
+        let at = result.digits.iter().position(above).unwrap_or(result.digits.len());
+        result.digits.insert_many(at, sub_axes.iter().rev().map(|&sub_axis| Placed { sub_axis, dim, stride }));
+        Ok(result)
+    }
+
+    /// The readings after each rank got what another held; `sources` is the rank from which each got it.
+    pub(super) fn permuted(&self, sources: &[usize]) -> Vec<Reading> {
+        let moved = |&sub_axis: &SubAxisId| {
+            let other = |(rank, &from): (usize, &usize)| {
+                self.mesh.coordinate(sub_axis, rank) != self.mesh.coordinate(sub_axis, from)
+            };
+            sources.iter().enumerate().any(other)
+        };
+        let moved: Vec<SubAxisId> = (0..self.mesh.sub_axes().len()).filter(moved).collect();
+        self.state.readings.iter().map(|reading| self.moved(reading, sources, &moved)).collect()
+    }
+
+    /// The reading of what ranks got from others, of other coordinates along the sub-axes that `moved`: the same value if its shards
+    /// lie along other sub-axes then, or the value turned by so many shards. Terms of a sum are its terms on whichever rank.
+    fn moved(&self, reading: &Reading, sources: &[usize], moved: &[SubAxisId]) -> Reading {
+        let known = |&sub_axis: &SubAxisId| match reading.part(sub_axis) {
+            Some((_, Part::Partial(_), _)) => moved.iter().all(|&other| reading.part(other).is_some()),
+            Some(_) => false,
+            None => moved.iter().all(|&other| reading.part(other).is_none()),
+        };
+        if !moved.iter().all(known) {
+            return self.lost(reading, moved);
+        }
+        if moved.iter().all(|&sub_axis| reading.digit(sub_axis).is_none()) {
+            return reading.clone();
+        }
+        let found = self.elsewhere(reading, sources, moved);
+        found
+            .or_else(|| self.is_turned(reading, sources, moved).then(|| reading.clone()))
+            .unwrap_or_else(|| self.lost(reading, moved))
+    }
+
+    /// A reading of which nothing is known along these sub-axes.
+    fn lost(&self, reading: &Reading, sub_axes: &[SubAxisId]) -> Reading {
+        let mut reading = reading.clone();
+        for &sub_axis in sub_axes {
+            reading.set(sub_axis, Some((Part::Varying(Why::Collective), self.cause)));
+        }
+        reading
+    }
+
+    /// The reading with the shards of the sub-axes that `moved` along those whose coordinates the sources have.
+    fn elsewhere(&self, reading: &Reading, sources: &[usize], moved: &[SubAxisId]) -> Option<Reading> {
+        let mut result = reading.clone();
+        for digit in result.digits.iter_mut().filter(|digit| moved.contains(&digit.sub_axis)) {
+            let is = |&sub_axis: &SubAxisId| {
+                let coordinate = |(rank, &from): (usize, &usize)| {
+                    self.mesh.coordinate(sub_axis, rank) == self.mesh.coordinate(digit.sub_axis, from)
+                };
+                sources.iter().enumerate().all(coordinate)
+            };
+            digit.sub_axis = moved.iter().copied().find(is)?;
+        }
+        Some(result)
+    }
+
+    /// Whether each rank got the shard that lies so many before its own, in a turn, along a dimension of which the sub-axes that `moved`
+    /// are neighboring digits.
+    fn is_turned(&self, reading: &Reading, sources: &[usize], moved: &[SubAxisId]) -> bool {
+        let digits = || reading.digits.iter().enumerate().filter(|(_, digit)| moved.contains(&digit.sub_axis));
+        let Some((first, lowest)) = digits().next() else { return false };
+        let one = |(at, (index, digit)): (usize, (usize, &Placed))| {
+            index == first + at && digit.dim == lowest.dim && digit.stride == lowest.stride
+        };
+        if !digits().enumerate().all(one) {
+            return false;
+        }
+        let number = |rank: usize| {
+            let add = |(number, size): (usize, usize), digit: &Placed| {
+                let coordinate = self.mesh.coordinate(digit.sub_axis, rank);
+                (number + coordinate * size, size * self.mesh.sub_axes()[digit.sub_axis].size)
+            };
+            digits().map(|(_, digit)| digit).fold((0, 1), add)
+        };
+        let turn = |rank: usize, from: usize| {
+            let ((own, size), (other, _)) = (number(rank), number(from));
+            (own + size - other) % size
+        };
+        let by = sources.first().map(|&from| turn(0, from));
+        sources.iter().enumerate().all(|(rank, &from)| Some(turn(rank, from)) == by)
     }
 
     /// Each rank along a sub-axis keeps its block of a dimension that all hold. Returns the size of the block.

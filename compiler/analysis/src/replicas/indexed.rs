@@ -2,7 +2,7 @@
 
 use super::digits::whole;
 use super::held::{Base, Held};
-use super::mask::{base_of, is_left_of};
+use super::mask::{base_of, is_left_of, place};
 use super::state::{Cause, Part, Placed, Reading, State};
 use halite_tensor::{DimShard, Mesh};
 
@@ -28,6 +28,10 @@ pub(super) fn read(
     }
     let left = || {
         let number = index.number.as_ref()?;
+        if let Some((base, sub_axis)) = place(mesh, number, size) {
+            let shard = DimShard { sub_axis, size: mesh.sub_axes()[sub_axis].size, stride: size };
+            return (digits == [shard]).then_some(base);
+        }
         base_of(number).filter(|&base| is_left_of(number, base, &digits, size))
     };
     let base = if size == 1 { None } else { Some(left()?) };

@@ -191,6 +191,12 @@ impl PerRank {
         }
     }
 
+    /// For each rank the number that its choice names: that of `x` where the choice is not 0, that of `y` elsewhere.
+    pub(super) fn chosen(choice: &Self, x: &Self, y: &Self) -> Self {
+        let choices = choice.listed();
+        Self::of((0..choices.len()).map(|rank| if choices[rank] == 0 { y.at(rank) } else { x.at(rank) }).collect())
+    }
+
     pub(super) fn plus(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::Sum(x), Self::Sum(y)) => x.plus(y),

@@ -1,24 +1,36 @@
 //! Slices at the coordinate of the rank, and slices of every so many positions.
 
 use super::exchange::Exchange;
-use super::number::Number;
+use super::number::{Index, Number, Term};
 use super::state::{Part, Reading, State, Why};
 use halite_ir::ops::Slice;
 use halite_tensor::{Mesh, SubAxisId};
 
-/// The sub-axes of which a rank keeps its block when a dimension of `size` is sliced to `kept` from `start`, the major one first; none
-/// where the start is the same on all ranks.
-fn blocks(mesh: &Mesh, start: &Number, size: usize, kept: usize) -> Option<Vec<SubAxisId>> {
-    let mut steps = start.ranks.steps(mesh).filter(|_| start.terms.is_empty())?;
-    if steps.is_empty() {
-        return Some(Vec::new());
-    }
+/// The blocks that ranks keep of a dimension.
+struct Blocks {
+    /// The sub-axes that name the block, the major one first.
+    sub_axes: Vec<SubAxisId>,
+    /// The size of all blocks together.
+    size: usize,
+}
+
+/// The blocks of a dimension of `size` of which each rank keeps one, of size `kept`, from `start`: those of the whole, or of a part
+/// that begins where all ranks say. `None` where ranks slice otherwise.
+fn blocks(mesh: &Mesh, start: &Number, size: usize, kept: usize) -> Option<Blocks> {
+    let mut steps = start.ranks.steps(mesh)?;
     steps.sort_by_key(|step| std::cmp::Reverse(step.1));
-    let mut left = size;
-    for &(sub_axis, step) in &steps {
-        left = left.checked_div(mesh.sub_axes()[sub_axis].size).filter(|&left| left as i64 == step)?;
+    let mut whole = kept;
+    for &(sub_axis, step) in steps.iter().rev() {
+        let next = whole.checked_mul(mesh.sub_axes()[sub_axis].size)?;
+        whole = (i64::try_from(whole) == Ok(step)).then_some(next)?;
     }
-    (left == kept && start.ranks.at(0) == 0).then(|| steps.into_iter().map(|step| step.0).collect())
+    let same = |term: &Term| match term.index {
+        Index::Of(base) => (0..mesh.sub_axes().len()).all(|sub_axis| base.source.is_same_along(sub_axis)),
+        Index::Dim(_) | Index::Within(..) => false,
+    };
+    let (least, most) = start.ends().filter(|_| start.terms.iter().all(same))?;
+    let fits = least >= 0 && most.checked_add(i64::try_from(kept).ok()?)? <= i64::try_from(size).ok()?;
+    fits.then(|| Blocks { sub_axes: steps.into_iter().map(|step| step.0).collect(), size: whole })
 }
 
 /// A value of which each rank keeps blocks: its readings, and the dimensions that shrank thereby. Where ranks slice otherwise, nothing is
@@ -34,22 +46,25 @@ pub(super) fn sliced(value: &Exchange<'_>, starts: &[State], result: &[usize]) -
             continue;
         }
         dims.push(dim);
-        let sub_axes = blocks(value.mesh, number, size, kept);
+        let blocks = blocks(value.mesh, number, size, kept);
         for reading in &mut readings {
-            keep(value, reading, dim, sub_axes.as_deref(), &varies);
+            keep(value, reading, dim, blocks.as_ref(), &varies);
         }
     }
     (readings, dims)
 }
 
-fn keep(value: &Exchange<'_>, reading: &mut Reading, dim: usize, sub_axes: Option<&[SubAxisId]>, varies: &[SubAxisId]) {
+fn keep(value: &Exchange<'_>, reading: &mut Reading, dim: usize, blocks: Option<&Blocks>, varies: &[SubAxisId]) {
     let size = value.shape[dim];
     if value.state.free[dim].contains(&(1, size)) {
         return;
     }
-    match sub_axes {
-        Some(sub_axes) if sub_axes.iter().all(|&sub_axis| reading.is_same_along(sub_axis)) => {
-            sub_axes.iter().fold(size, |size, &sub_axis| value.keep(reading, dim, size, sub_axis));
+    match blocks {
+        Some(blocks)
+            if blocks.sub_axes.iter().all(|&sub_axis| reading.is_same_along(sub_axis))
+                && (blocks.size == size || reading.of_dim(dim).next().is_none()) =>
+        {
+            blocks.sub_axes.iter().fold(blocks.size, |size, &sub_axis| value.keep(reading, dim, size, sub_axis));
         }
         _ => {
             for &sub_axis in varies {

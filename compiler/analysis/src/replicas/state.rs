@@ -1,7 +1,7 @@
 //! The state of a value: its possible placements on the mesh, and the numbers of its elements.
 
 use super::free::Free;
-use super::held::{Base, Held};
+use super::held::{Base, Condition, Held};
 use super::number::Number;
 use halite_ir::ops::Reduction;
 use halite_ir::{FuncId, LocId};
@@ -148,16 +148,21 @@ pub(super) struct State {
     /// The numbers that its elements are.
     pub(super) number: Option<Rc<Number>>,
     /// The elements for which it holds, of a mask.
-    pub(super) mask: Option<Rc<[Held]>>,
+    pub(super) mask: Option<Rc<[Condition]>>,
+    /// Its elements in row-major order, of a constant list of whole numbers.
+    pub(super) list: Option<Rc<[i64]>>,
     pub(super) zero: bool,
 }
 
 impl State {
     pub(super) fn new(readings: impl IntoIterator<Item = Reading>, free: Free) -> Self {
-        Self { readings: pruned(readings).into(), free: Rc::new(free), number: None, mask: None, zero: false }
-    }
-
-    pub(super) fn is_same(&self) -> bool {
-        self.readings.iter().all(Reading::is_same)
+        Self {
+            readings: pruned(readings).into(),
+            free: Rc::new(free),
+            number: None,
+            mask: None,
+            list: None,
+            zero: false,
+        }
     }
 }

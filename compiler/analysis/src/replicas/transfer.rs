@@ -6,7 +6,7 @@ use super::exchange::{Exchange, Fault, resized};
 use super::factors::Application;
 use super::free::{self, Free};
 use super::groups::{sub_axes_in_any_order, sub_axes_of};
-use super::held::Held;
+use super::held::{self, Held};
 use super::moves::Moves;
 use super::per_rank::PerRank;
 use super::state::{Cause, Part, Reading, State, Why, pruned};
@@ -77,7 +77,8 @@ impl Transfer<'_> {
             state.free = Rc::new(free::all(self.result().shape()));
         }
         state.number = number.map(Rc::new);
-        state.mask = numbers::mask(self.mesh, self.inst, self.args).map(Into::into);
+        state.mask = numbers::mask(self.mesh, self.inst, self.args, self.walk).map(Into::into);
+        state.list = numbers::list(self.inst);
         let first = self.args.first().is_some_and(|first| first.zero);
         state.zero = match &self.inst.op {
             Op::Constant(constant) => constant.splat_value() == Some(0.0),
@@ -214,16 +215,19 @@ impl Transfer<'_> {
         State::new([reading], free::none(rank))
     }
 
-    /// The state after a permutation: the same on all ranks if all hold the same and each gets a value.
+    /// The state after a permutation, of which nothing is known unless each rank gets a value.
     fn permuted(&self) -> State {
-        let Op::CollectivePermute(op) = &self.inst.op else {
-            return self.unknown(Why::Collective, self.result().rank());
-        };
-        let all = op.pairs.1.len() == self.mesh.num_ranks() && self.args[0].is_same();
-        if all {
-            State::new([Reading::default()], (*self.args[0].free).clone())
-        } else {
-            self.unknown(Why::Collective, self.result().rank())
+        let unknown = || self.unknown(Why::Collective, self.result().rank());
+        let Op::CollectivePermute(op) = &self.inst.op else { return unknown() };
+        let mut sources = vec![None; self.mesh.num_ranks()];
+        for (&from, &to) in op.pairs.0.iter().zip(&op.pairs.1) {
+            if let Some(source) = sources.get_mut(to) {
+                *source = Some(from).filter(|&from| from < self.mesh.num_ranks());
+            }
+        }
+        match sources.into_iter().collect::<Option<Vec<usize>>>() {
+            Some(sources) => State::new(self.value(0).permuted(&sources), (*self.args[0].free).clone()),
+            None => unknown(),
         }
     }
 
@@ -295,9 +299,14 @@ impl Transfer<'_> {
     }
 
     fn selected(&self) -> State {
-        let [p, _, y] = self.args else {
+        let [p, x, y] = self.args else {
             return self.unknown(Why::Unlike, self.result().rank());
         };
+        match p.number.as_ref().and_then(|number| number.as_constant()) {
+            Some(0) => return y.clone(),
+            Some(_) => return x.clone(),
+            None => {}
+        }
         let mut operands = self.readings();
         let free = self.application().free().swap_remove(0);
         if !y.zero {
@@ -305,7 +314,7 @@ impl Transfer<'_> {
         }
         let ranks = p.number.as_ref().and_then(|number| number.of_ranks());
         let leads = ranks.map_or_else(Vec::new, |ranks| leads(self.mesh, ranks));
-        let held: &[Held] = p.mask.as_deref().unwrap_or_default();
+        let held = p.mask.as_deref().map(held::all).unwrap_or_default();
         let sub_axes: Vec<SubAxisId> =
             held.iter().map(|held| held.digit.sub_axis).chain(leads.iter().copied()).collect();
         let apart = |readings: &mut Vec<Reading>| {
@@ -320,7 +329,7 @@ impl Transfer<'_> {
             operands[1] = vec![value.clone()];
             apart(&mut operands[1]);
             for result in self.of(&operands).0 {
-                all.extend(self.masked(&value, result, held, &leads));
+                all.extend(self.masked(&value, result, &held, &leads));
             }
         }
         State::new(all, free)

@@ -2,8 +2,8 @@
 
 use crate::site::{Site, one};
 use halite_hlo::{Comparison, Opcode};
-use halite_ir::ops::{BitcastConvert, Clamp, Compare, Direction, Select};
-use halite_ir::{Op, Values};
+use halite_ir::ops::{BitcastConvert, Clamp, Compare, Direction, Minimum, Select};
+use halite_ir::{Op, Value, Values};
 use halite_tensor::DType;
 
 pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
@@ -21,6 +21,7 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
         }
         "bitcast-convert" => site.apply(BitcastConvert { dtype }),
         "reduce-precision" => narrowed(site),
+        "minimum" if dtype.is_int() => clamped(site).or_else(|| site.apply(Minimum)),
         opcode => {
             let op = Op::of_opcode(Opcode::parse(opcode)?)?;
             site.apply(op)
@@ -37,6 +38,20 @@ pub(super) fn direction(comparison: Comparison) -> Direction {
         Comparison::Le => Direction::Le,
         Comparison::Lt => Direction::Lt,
     }
+}
+
+/// The lesser of a constant and the greater of a value and a lesser constant, as the clamp that it is.
+fn clamped(site: &mut Site<'_, '_>) -> Option<Values> {
+    let number = |value: Value| site.constant(value)?.splat_value();
+    let with_constant = |[x, y]: [Value; 2]| match (number(x), number(y)) {
+        (_, Some(bound)) => Some((x, y, bound)),
+        (Some(bound), _) => Some((y, x, bound)),
+        _ => None,
+    };
+    let (raised, high, most) = with_constant(site.operands()?)?;
+    let inner = site.b.function().def(raised).filter(|inst| matches!(inst.op, Op::Maximum(_)))?;
+    let (x, low, least) = with_constant(inner.args[..].try_into().ok()?)?;
+    if least <= most { site.emit(Clamp, &[low, x, high]).map(one) } else { None }
 }
 
 /// A value rounded to a narrower type, in its own.
