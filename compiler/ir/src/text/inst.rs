@@ -38,7 +38,7 @@ pub(super) fn value_refs<'t>(chunk: &Chunk<'t>, values: Pair<'t, Rule>) -> Vec<V
 
 /// Reads `name = %value`.
 fn named_operand<'t>(chunk: &Chunk<'t>, named: Pair<'t, Rule>) -> Option<(&'t str, Span, ValueRef<'t>)> {
-    let name = named.clone().into_inner().find(|part| part.as_rule() == Rule::word)?;
+    let name = named.clone().into_inner().find(|part| part.as_rule() == Rule::operand)?;
     let value = value_refs(chunk, named).pop()?;
     Some((name.as_str(), chunk.span_of(&name), value))
 }

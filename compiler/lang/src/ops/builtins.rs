@@ -231,7 +231,7 @@ fn unknown_argument(def: &dyn CompositeDef, keyword: &str, place: Place<'_>) -> 
     let mut known: Vec<&str> = operands.names().collect();
     known.extend(schema.iter().map(|spec| &*spec.name));
     let error = place.mark(error, "unknown argument");
-    suggest(error, keyword, known).note(format!("it takes {operands}; and {takes}"))
+    suggest(error, keyword, known).note(format!("it takes {operands}, and {takes}"))
 }
 
 /// Puts arguments in the order of the builtin's own.
