@@ -1,10 +1,8 @@
 //! `dropout`.
 
-use super::keyed_dropout::KeyedDropout;
-use super::parts::sibling;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
-use crate::composite::{Composite, CompositeDef};
+use crate::composite::CompositeDef;
 use crate::described;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -72,12 +70,5 @@ impl CompositeDef for Dropout {
     fn samples(&self, float: DType) -> Vec<Sample> {
         let op = super::op(self, &[RATE.to(0.25)]);
         vec![Sample::new("matrix", op, [SampleArg::uniform(float, [3, 4], -2.0, 2.0)])]
-    }
-}
-
-impl Composite {
-    /// The same dropout of an operand that has random bits; `None` for any other composite.
-    pub fn keyed_dropout(&self) -> Option<Self> {
-        self.is(&Dropout).then(|| sibling(&KeyedDropout, &self.attrs))
     }
 }

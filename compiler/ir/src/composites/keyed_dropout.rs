@@ -1,11 +1,11 @@
 //! `keyed_dropout`: `dropout` with random bits.
 
-use super::dropout::{RATE, rate};
+use super::dropout::{Dropout, RATE, rate};
 use super::parts::{sibling, with_word};
 use super::random_bits::bits_type;
 use crate::attrs::{AttrSpec, Attrs};
 use crate::build::{Builder, Values, present};
-use crate::composite::{CompositeDef, VjpRule};
+use crate::composite::{Composite, CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, shape_error};
@@ -98,5 +98,12 @@ impl CompositeDef for KeyedDropout {
             sample("none", 0.0, &[5]),
             sample("scalar", 0.5, &[]),
         ]
+    }
+}
+
+impl Composite {
+    /// The same dropout of an operand that has random bits; `None` for any other composite.
+    pub fn keyed_dropout(&self) -> Option<Self> {
+        self.is(&Dropout).then(|| sibling(&KeyedDropout, &self.attrs))
     }
 }
