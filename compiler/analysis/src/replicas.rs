@@ -24,6 +24,7 @@ mod moves;
 mod number;
 mod numbers;
 mod per_rank;
+mod permute;
 mod question;
 mod shown;
 mod slices;
