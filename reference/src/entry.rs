@@ -92,7 +92,7 @@ impl Kind {
                 "Functions that models call, beside composites. Arguments with `= ..` may be left out; any may be given by its name."
             }
             Kind::Composite => {
-                "Models call composites with tensors by position and attributes by name. Each is lowered to ops. Of precision, `operand`, \
+                "Models call composites with operands by position or by name, and attributes by name. Each is lowered to ops. Of precision, `operand`, \
                  `accumulate`, `sensitive`, `gradient` and `reduce` are keys of `[precision]`; `engine` is `f32`, or `f64` for `f64`; \
                  `widest` is the type of the widest operand, `own` that of each operand."
             }

@@ -62,6 +62,19 @@ def test_a_model_gives_the_program_of_its_text(overrides: dict[str, object]) -> 
     assert found != expected, "positions are those of Python"
 
 
+def test_operands_are_given_by_position_or_by_name() -> None:
+    def program(call: Callable[[Model, Tensor, Tensor, Tensor], Tensor]) -> object:
+        m, x = begun()
+        w, b = m.param("w", [6, 6], init=normal(0.02)), m.param("b", [6], init=normal(0.02))
+        return without_positions(step(finish(m, call(m, x, w, b))))
+
+    by_position = program(lambda m, x, w, b: m.linear(x, w, b))
+    assert by_position == program(lambda m, x, w, b: m.linear(x, w, bias=b))
+    assert by_position != program(lambda m, x, w, b: m.linear(x, w) - b)
+    with pytest.raises(halite.Error, match="`linear` has no operand or attribute `bais`"):
+        program(lambda m, x, w, b: m.linear(x, w, bais=b))
+
+
 def test_named_sizes_are_sharded() -> None:
     def sharded(rows: int) -> halite.manifest.Sharding | None:
         m, x = begun()

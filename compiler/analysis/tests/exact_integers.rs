@@ -4,14 +4,13 @@
 use halite_analysis::check_exact_integers;
 use halite_ir::attr::AttrSlot;
 use halite_ir::text::{PrintOptions, parse, print_with};
-use halite_ir::{Attr, Attrs, Composite, Function, Module, Op, Registry, TensorType};
+use halite_ir::{Attr, Composite, Function, Module, Op, Registry, TensorType};
 use halite_support::{Diagnostic, FileId, codes};
 use halite_tensor::DType;
 
 fn decomposition(name: &str, attrs: &[(&str, Attr)], args: &[TensorType]) -> Function {
     let registry = Registry::builtin();
-    let schema = registry.composite(name).unwrap().schema();
-    let composite = Composite { name: name.into(), attrs: Attrs::with_defaults(name, &schema, attrs).unwrap() };
+    let composite = Composite::new(&registry, name, attrs).unwrap();
     composite.decompose(&registry, &args.iter().collect::<Vec<_>>()).unwrap()
 }
 

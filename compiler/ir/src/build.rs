@@ -1,9 +1,8 @@
 //! Building functions: every instruction is inferred and checked as it is made.
 
+mod composites;
 mod flags;
 
-use crate::attr::Attr;
-use crate::composite::Composite;
 use crate::infer::InferCx;
 use crate::loc::{Derivation, LocId, LocKind, LocTable};
 use crate::ops::Op;
@@ -307,49 +306,6 @@ impl<'a> Builder<'a> {
             [value] => Ok(*value),
             _ => Err(Diagnostic::bug("an op with a single result was expected")),
         }
-    }
-
-    /// Applies a composite; attributes left out take their defaults.
-    ///
-    /// # Errors
-    /// When the name or an attribute is unknown or the operands do not fit.
-    pub fn composite(&mut self, name: &str, attrs: &[(&str, Attr)], args: &[Value]) -> Result<Values> {
-        let composite = Composite::new(self.registry, name, attrs).map_err(|diagnostic| self.locate(diagnostic))?;
-        self.emit_all(composite, args)
-    }
-
-    /// Writes the decomposition of a composite in place.
-    ///
-    /// # Errors
-    /// As [`composite`](Self::composite).
-    pub fn expand(&mut self, composite: &Composite, args: &[Value]) -> Result<Values> {
-        let def = self.registry.composite(&composite.name)?;
-        self.within_cast(composite, args, |b, args| def.expand(b, &composite.attrs, args))
-    }
-
-    /// Puts the conversions that mixed precision asks for around what `compute` writes for a composite: operands before
-    /// it, results after it.
-    ///
-    /// # Errors
-    /// Those of `compute`.
-    pub fn within_cast(
-        &mut self,
-        composite: &Composite,
-        args: &[Value],
-        compute: impl FnOnce(&mut Self, &[Value]) -> Result<Values>,
-    ) -> Result<Values> {
-        let Some(cast) = composite.attrs.cast() else { return compute(self, args) };
-        let def = self.registry.composite(&composite.name)?;
-        let inner = if cast.converts_operands(def.policy().class) {
-            self.convert_floats(args, cast.compute)?
-        } else {
-            Values::from_slice(args)
-        };
-        let mut results = compute(self, &inner)?;
-        for (result, &dtype) in results.iter_mut().zip(&cast.results) {
-            *result = self.convert(*result, dtype)?;
-        }
-        Ok(results)
     }
 
     /// Writes the body of `source` in place of a call with `args`. `emit` writes each instruction, given its mapped arguments.

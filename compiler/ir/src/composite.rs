@@ -13,6 +13,7 @@ use crate::infer::InferCx;
 use crate::interpret::{EvalCx, Interpreter};
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::operands::{Args, Given, Operands};
 use crate::registry::Registry;
 use crate::syntax::{Function, Module, ParamRole, Value};
 use crate::ty::{TensorType, Types};
@@ -29,13 +30,47 @@ described! {
         pub name: Name,
         /// Values for the keys of its schema.
         pub attrs: Attrs,
+        /// Its optional operands that are given.
+        pub(crate) given: Given,
     }
 }
 
 /// A gradient: the cotangents of the operands, from the attributes and what is known of the instruction.
 ///
 /// It fails when an emitted instruction is ill-typed.
-pub type VjpRule<'a> = Box<dyn Fn(&mut Builder<'_>, &Attrs, &VjpCx<'_>) -> Result<Vjp> + 'a>;
+pub type VjpRule<'a> = Box<dyn Fn(&mut Builder<'_>, &Attrs, &VjpRuleCx<'_>) -> Result<Vjp> + 'a>;
+
+/// The context of the gradient rule of a composite.
+#[derive(Clone, Copy, Debug)]
+pub struct VjpRuleCx<'a> {
+    /// The operands of the primal instruction.
+    pub args: Args<'a, Value>,
+    /// The results of the primal instruction.
+    pub results: &'a [Value],
+    /// Cotangents of the results; `None` is a symbolic zero. At least one is present.
+    pub cts: &'a [Option<Value>],
+    /// For each operand, whether it needs a cotangent. Others may be answered with `None`.
+    pub wanted: Args<'a, bool>,
+}
+
+impl VjpRuleCx<'_> {
+    /// The cotangent of the only result.
+    pub fn ct(&self) -> Option<Value> {
+        self.cts[0]
+    }
+
+    /// The cotangents of the required operands in order, and of optional ones by name; zero for all others.
+    pub fn cotangents(&self, required: impl IntoIterator<Item = Option<Value>>, optional: &[(&str, Value)]) -> Vjp {
+        let mut cts: SmallVec<[Option<Value>; 4]> = required.into_iter().collect();
+        cts.resize(self.args.values().len(), None);
+        for &(name, ct) in optional {
+            if let Some(at) = self.args.position(name) {
+                cts[at] = Some(ct);
+            }
+        }
+        Vjp::Cotangents(cts)
+    }
+}
 
 /// The definition of a composite: its decomposition, from which most else derives, and methods that may be overridden.
 ///
@@ -43,12 +78,12 @@ pub type VjpRule<'a> = Box<dyn Fn(&mut Builder<'_>, &Attrs, &VjpCx<'_>) -> Resul
 /// outside is registered with a session's registry; models then call it by name:
 ///
 /// ```
-/// use halite_ir::{Attrs, Builder, CompositeDef, InferCx, Policy, Registry, TensorType, Types, Value, Values};
+/// use halite_ir::{Args, Attrs, Builder, CompositeDef, InferCx, Operands, Policy, Registry, TensorType, Types, Value, Values};
 /// use halite_support::Result;
 /// use std::sync::Arc;
 ///
 /// halite_ir::described! {
-///     /// `x * x`.
+///     /// `x * x`, or `x * x + shift` of equal types.
 ///     #[derive(Debug)]
 ///     struct Square;
 /// }
@@ -58,12 +93,23 @@ pub type VjpRule<'a> = Box<dyn Fn(&mut Builder<'_>, &Attrs, &VjpCx<'_>) -> Resul
 ///         "square"
 ///     }
 ///
-///     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-///         Ok(args.iter().take(1).map(|&ty| ty.clone()).collect())
+///     fn operands(&self) -> Operands {
+///         Operands::of(&["x"]).optional(&["shift"])
 ///     }
 ///
-///     fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
-///         Ok(std::iter::once(b.multiply(args[0], args[0])?).collect())
+///     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+///         if let Some(shift) = args.get("shift") {
+///             halite_ir::op::require_same("square", args[0], shift)?;
+///         }
+///         Ok(std::iter::once(args[0].clone()).collect())
+///     }
+///
+///     fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+///         let mut y = b.multiply(args[0], args[0])?;
+///         if let Some(shift) = args.get("shift") {
+///             y = b.add(y, shift)?;
+///         }
+///         Ok(std::iter::once(y).collect())
 ///     }
 ///
 ///     fn policy(&self) -> Policy {
@@ -79,6 +125,9 @@ pub trait CompositeDef: Described + fmt::Debug + Send + Sync {
     /// The name in IR text and in models.
     fn name(&self) -> &str;
 
+    /// Its operands. What reads them is handed all that are required and optional ones as far as they are given.
+    fn operands(&self) -> Operands;
+
     /// Its attributes, each made by its [`AttrKey`](crate::AttrKey); without them it has none.
     fn schema(&self) -> Vec<AttrSpec> {
         Vec::new()
@@ -88,13 +137,13 @@ pub trait CompositeDef: Described + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// When the operands do not fit.
-    fn infer(&self, cx: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types>;
+    fn infer(&self, cx: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types>;
 
     /// Writes the decomposition, which is also its meaning.
     ///
     /// # Errors
     /// Only when an emitted instruction is ill-typed.
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values>;
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values>;
 
     /// A gradient better than that of the decomposition, which auto-diff differentiates where there is none.
     fn vjp(&self) -> Option<VjpRule<'_>> {
@@ -105,13 +154,13 @@ pub trait CompositeDef: Described + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// As [`infer`](Self::infer).
-    fn domains(&self, attrs: &Attrs, args: &[&TensorType]) -> Result<Vec<Domain>> {
+    fn domains(&self, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Vec<Domain>> {
         let _ = (attrs, args);
         Ok(Vec::new())
     }
 
     /// The correspondence of its dimensions; where it is `None`, the decomposition gives it.
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> Option<FactorMap> {
+    fn dims(&self, args: Args<'_, &TensorType>, results: &[TensorType]) -> Option<FactorMap> {
         let _ = (args, results);
         None
     }
@@ -132,13 +181,39 @@ pub trait CompositeDef: Described + fmt::Debug + Send + Sync {
 }
 
 impl Composite {
-    /// An application of the composite of this name; attributes left out take their defaults.
+    /// An application of the composite of this name to its required operands; attributes left out take their defaults.
     ///
     /// # Errors
     /// When the name or an attribute is unknown.
     pub fn new(registry: &Registry, name: &str, attrs: &[(&str, Attr)]) -> Result<Self> {
-        let attrs = Attrs::with_defaults(name, &registry.composite(name)?.schema(), attrs)?;
-        Ok(Self { name: name.into(), attrs })
+        let def = registry.composite(name)?;
+        Ok(Self::of(&**def, Attrs::with_defaults(name, &def.schema(), attrs)?))
+    }
+
+    /// An application of a definition to its required operands, with attributes of its schema.
+    pub fn of(def: &dyn CompositeDef, attrs: Attrs) -> Self {
+        Self { name: def.name().into(), attrs, given: def.operands().none_given() }
+    }
+
+    /// The same that is given an optional operand too. In an instruction, optional ones stand last, in the order of the definition.
+    ///
+    /// # Errors
+    /// When it has none of this name.
+    pub fn with_operand(self, name: &str) -> Result<Self> {
+        Ok(Self { given: self.given.with(&self.name, name)?, ..self })
+    }
+
+    /// The operands of an instruction of it, as the definition reads them.
+    ///
+    /// # Errors
+    /// When the name is unknown, or there are too few or too many.
+    pub fn args<'a, T>(&self, registry: &Registry, args: &'a [T]) -> Result<Args<'a, T>> {
+        registry.composite(&self.name)?.operands().args(&self.name, self.given, args)
+    }
+
+    /// An optional operand among those of an instruction of it, where it is given.
+    pub fn optional<T: Copy>(&self, name: &str, args: &[T]) -> Option<T> {
+        args.get(self.given.position(name, args.len())?).copied()
     }
 
     /// Whether it is an application of this definition.
@@ -155,7 +230,7 @@ impl Composite {
         let def = registry.composite(&self.name)?;
         match self.attrs.cast() {
             Some(cast) if cast.converts_operands(def.policy().class) => {
-                let core = Self { name: self.name.clone(), attrs: self.attrs.clone().without_cast() };
+                let core = Self { attrs: self.attrs.clone().without_cast(), ..self.clone() };
                 Ok((core, converted(args, cast.compute)))
             }
             _ => Ok((self.clone(), args.iter().map(|&ty| ty.clone()).collect())),
@@ -165,9 +240,9 @@ impl Composite {
     /// The operands of whole numbers, all operands being of these types, that have no meaning outside a range, with their ranges.
     ///
     /// # Errors
-    /// When the name is unknown.
+    /// When the name is unknown or the operands do not fit.
     pub fn domains(&self, registry: &Registry, args: &[&TensorType]) -> Result<Vec<Domain>> {
-        registry.composite(&self.name)?.domains(&self.attrs, args)
+        registry.composite(&self.name)?.domains(&self.attrs, self.args(registry, args)?)
     }
 
     /// The decomposition as a function of operands of these types.
@@ -201,12 +276,13 @@ impl OpDef for Composite {
 
     fn infer(&self, cx: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let def = cx.registry.composite(&self.name)?;
-        let Some(cast) = self.attrs.cast() else { return def.infer(cx, &self.attrs, args) };
+        let infer = |args: &[&TensorType]| def.infer(cx, &self.attrs, self.args(cx.registry, args)?);
+        let Some(cast) = self.attrs.cast() else { return infer(args) };
         let mut types = if cast.converts_operands(def.policy().class) {
             let wide = converted(args, cast.compute);
-            def.infer(cx, &self.attrs, &wide.iter().collect::<SmallVec<[_; 4]>>())?
+            infer(&wide.iter().collect::<SmallVec<[_; 4]>>())?
         } else {
-            def.infer(cx, &self.attrs, args)?
+            infer(args)?
         };
         for (ty, &dtype) in types.iter_mut().zip(&cast.results) {
             *ty = cast_result(&self.name, ty, dtype)?;
@@ -224,7 +300,9 @@ impl OpDef for Composite {
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let def = b.registry().composite(&self.name)?.clone();
         let rule = def.vjp().ok_or_else(|| Diagnostic::bug(format!("`{}` has no gradient of its own", self.name)))?;
-        rule(b, &self.attrs, cx)
+        let args = self.args(b.registry(), cx.args)?;
+        let &VjpCx { results, cts, wanted, .. } = cx;
+        rule(b, &self.attrs, &VjpRuleCx { args, results, cts, wanted: args.with(wanted) })
     }
 
     fn policy(&self, cx: &InferCx<'_>) -> Policy {

@@ -17,7 +17,7 @@ pub mod gelu;
 mod hash;
 mod keyed_dropout;
 mod layer_norm;
-mod linear;
+pub mod linear;
 mod log_softmax;
 mod parts;
 mod random_bits;
@@ -95,5 +95,5 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
 /// An instruction of a composite, for samples and gradient rules.
 fn op(def: &dyn CompositeDef, attrs: &[(&str, Attr)]) -> Composite {
     let attrs = Attrs::with_defaults(def.name(), &def.schema(), attrs);
-    Composite { name: def.name().into(), attrs: attrs.expect("samples and rules follow the schema") }
+    Composite::of(def, attrs.expect("samples and rules follow the schema"))
 }

@@ -7,7 +7,7 @@ mod sizes;
 
 use differentiate::{Program, check_gradients};
 use halite_ir::{
-    Attr, Attrs, Composite, InferCx, OpDef, Real, Registry, Sample, SampleArg, SampleValues, TensorType, sample_inputs,
+    Attr, Composite, InferCx, OpDef, Real, Registry, Sample, SampleArg, SampleValues, TensorType, sample_inputs,
 };
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor, Packing, Part, Shape};
@@ -36,14 +36,12 @@ fn real(value: f64) -> Attr {
 }
 
 fn composite(name: &str, attrs: &[(&str, Attr)]) -> Composite {
-    let registry = Registry::builtin();
-    let schema = registry.composite(name).unwrap().schema();
-    Composite { name: name.into(), attrs: Attrs::with_defaults(name, &schema, attrs).unwrap() }
+    Composite::new(&Registry::builtin(), name, attrs).unwrap()
 }
 
 fn run(name: &str, attrs: &[(&str, Attr)], args: &[&HostTensor]) -> Vec<HostTensor> {
     let args: Vec<_> = args.iter().map(|&arg| arg.clone()).collect();
-    Program::forward(&composite(name, attrs), &args).run(&args)
+    Program::call(name, attrs, &args).run(&args)
 }
 
 #[track_caller]
@@ -232,7 +230,9 @@ fn segments_have_a_number_for_each_position() {
     let refused = |segments: &[TensorType]| {
         let args = [x.clone(), x.clone(), x.clone()].into_iter().chain(segments.iter().cloned()).collect::<Vec<_>>();
         let cx = InferCx { functions: &[], registry: &registry };
-        composite("causal_attention", &[]).infer(&cx, &args.iter().collect::<Vec<_>>()).is_err()
+        let plain = composite("causal_attention", &[]);
+        let given = if segments.is_empty() { plain } else { plain.with_operand("segments").unwrap() };
+        given.infer(&cx, &args.iter().collect::<Vec<_>>()).is_err()
     };
     let numbers = |dtype, shape: [usize; 2]| TensorType::new(dtype, shape);
     assert!(!refused(&[]) && !refused(&[numbers(DType::S32, [2, 6])]));
@@ -371,7 +371,7 @@ fn every_composite_has_samples_whose_types_agree_with_the_decomposition() {
                 let composite = sample_composite(&sample);
                 let types: Vec<&TensorType> = sample.args.iter().map(|arg| &arg.ty).collect();
                 let cx = halite_ir::InferCx { functions: &[], registry: &registry };
-                let inferred = def.infer(&cx, &composite.attrs, &types).unwrap();
+                let inferred = composite.infer(&cx, &types).unwrap();
                 let body = composite.decompose(&registry, &types).unwrap();
                 assert_eq!(body.result_types(), inferred.to_vec(), "{} {}", def.name(), sample.label);
             }
@@ -400,8 +400,7 @@ fn sizes_that_a_composite_takes_are_taken_by_its_decomposition() {
             if types.iter().any(|ty| ty.shape().num_bytes(ty.dtype()).is_none()) {
                 continue;
             }
-            let def = registry.composite(&composite.name).unwrap();
-            let Ok(inferred) = def.infer(&cx, &composite.attrs, &types) else { continue };
+            let Ok(inferred) = composite.infer(&cx, &types) else { continue };
             let body = match composite.decompose(&registry, &types) {
                 Ok(body) => body,
                 // What is made on the way may be larger than operands and results; a mask has the square of positions.
@@ -410,9 +409,9 @@ fn sizes_that_a_composite_takes_are_taken_by_its_decomposition() {
                 {
                     continue;
                 }
-                Err(error) => panic!("{} {}, {from} as {to}: {error}", def.name(), sample.label),
+                Err(error) => panic!("{} {}, {from} as {to}: {error}", composite.name, sample.label),
             };
-            assert_eq!(body.result_types(), inferred.to_vec(), "{} {}", def.name(), sample.label);
+            assert_eq!(body.result_types(), inferred.to_vec(), "{} {}", composite.name, sample.label);
             taken += 1;
         }
     }

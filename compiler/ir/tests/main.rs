@@ -4,6 +4,7 @@
 
 mod composites;
 mod graph;
+mod operands;
 mod parse_errors;
 mod round_trip;
 mod special_values;

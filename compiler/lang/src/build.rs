@@ -111,7 +111,7 @@ impl ModelBuilder {
         self.core.borrow().float()
     }
 
-    /// Calls a builtin of the model language or a composite by name, on operands and, by [`Call::attr`], on what has a name
+    /// Calls a builtin of the model language or a composite by name, on operands and, by [`Call::named`], on what has a name
     /// there.
     ///
     /// ```
@@ -119,8 +119,8 @@ impl ModelBuilder {
     /// # let registry = halite_ir::Registry::builtin();
     /// # let m = ModelBuilder::new("m", &registry);
     /// # let x = m.batch("x", halite_tensor::DType::F32, [4, 6]);
-    /// let norm = m.call("softmax", [x]).attr("dim", 0).one();
-    /// let mean = m.call("mean", [norm]).attr("dims", -1).attr("keep", true).one();
+    /// let norm = m.call("softmax", [x]).named("dim", 0).one();
+    /// let mean = m.call("mean", [norm]).named("dims", -1).named("keep", true).one();
     /// assert_eq!(mean.shape(), [4, 1]);
     /// ```
     #[track_caller]

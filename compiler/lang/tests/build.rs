@@ -61,21 +61,28 @@ same! {
     "where(x > 0 and not (t == 3), x, 0)" = |m, x, t| m.select(x.greater(0) & !t.equal(3), x, 0);
     "x[1:, 0] + x[:3, -1]" = |m, x, t| x.slice((1.., 0)) + x.slice((..3, -1));
     "x[0] * x" = |m, x, t| x.slice((0,)) * x;
-    "softmax(maximum(x, 0), dim = 0)" = |m, x, t| m.call("softmax", [x.maximum(0)]).attr("dim", 0).one();
+    "softmax(maximum(x, 0), dim = 0)" = |m, x, t| m.call("softmax", [x.maximum(0)]).named("dim", 0).one();
     "broadcast(mean(x, -1, keep = true), [4, 6])" =
-        |m, x, t| m.call("mean", [x]).attr("dims", -1).attr("keep", true).one().broadcast([4, 6]);
+        |m, x, t| m.call("mean", [x]).named("dims", -1).named("keep", true).one().broadcast([4, 6]);
     "concat([x, exp(x)], dim = 0) * sum(x, [0])" = |m, x, t| m.concat(&[x, x.exp()], 0) * x.sum([0]);
     "reshape(x, [2, -1]) + iota([2, 12], type = float)" =
-        |m, x, t| x.reshape([2, -1]) + m.call("iota", [[2, 12]]).attr("type", m.float()).one();
+        |m, x, t| x.reshape([2, -1]) + m.call("iota", [[2, 12]]).named("type", m.float()).one();
     "power(abs(x), 2) + log1p(rsqrt(abs(x) + 1))" = |m, x, t| x.abs().power(2) + (x.abs() + 1).rsqrt().log1p();
     "convert(iota([4, 6], 0), bf16)" = |m, x, t| m.iota([4, 6], 0).convert(DType::Bf16);
     "max(x, 1) / min(x, 1)" = |m, x, t| x.max(1) / x.min(1);
     "causal_attention(reshape(x, [4, 6, 1, 1]), reshape(x, [4, 6, 1, 1]), reshape(x, [4, 6, 1, 1]), t, window = 2)" =
         |m, x, t| {
             let heads = || x.reshape([4, 6, 1, 1]);
-            m.call("causal_attention", [heads(), heads(), heads(), t]).attr("window", 2).one()
+            m.call("causal_attention", [heads(), heads(), heads(), t]).named("window", 2).one()
         };
-    "gelu(x, tanh = true)" = |m, x, t| m.call("gelu", [x]).attr("tanh", true).one();
+    "causal_attention(reshape(x, [4, 6, 1, 1]), reshape(x, [4, 6, 1, 1]), reshape(x, [4, 6, 1, 1]), segments = t)" =
+        |m, x, t| {
+            let heads = || x.reshape([4, 6, 1, 1]);
+            m.call("causal_attention", [heads(), heads(), heads()]).named("segments", t).one()
+        };
+    "linear(x, full([2, 6], 1.0), bias = full([2], 0.5))" =
+        |m, x, t| m.call("linear", [x, m.full([2, 6], 1.0)]).named("bias", m.full([2], 0.5)).one();
+    "gelu(x, tanh = true)" = |m, x, t| m.call("gelu", [x]).named("tanh", true).one();
 }
 
 #[test]
@@ -185,13 +192,13 @@ alike! {
     "transpose(x, [0, 0])" = |m, x, t| x.transpose([0, 0]);
     "reshape(x, 1.5)" = |m, x, t| x.reshape(1.5);
     "softmax(x, x)" = |m, x, t| m.call("softmax", [x, x]).one();
-    "softmax(x, dimension = 1)" = |m, x, t| m.call("softmax", [x]).attr("dimension", 1).one();
+    "softmax(x, dimension = 1)" = |m, x, t| m.call("softmax", [x]).named("dimension", 1).one();
     "sofmax(x)" = |m, x, t| m.call("sofmax", [x]).one();
-    "mean(x, keep = 3)" = |m, x, t| m.call("mean", [x]).attr("keep", 3).one();
-    "mean(x, kep = true)" = |m, x, t| m.call("mean", [x]).attr("kep", true).one();
-    "split(x, 4)" = |m, x, t| m.call("split", [x]).attr("parts", 4).one();
+    "mean(x, keep = 3)" = |m, x, t| m.call("mean", [x]).named("keep", 3).one();
+    "mean(x, kep = true)" = |m, x, t| m.call("mean", [x]).named("kep", true).one();
+    "split(x, 4)" = |m, x, t| m.call("split", [x]).named("parts", 4).one();
     "full([1099511627776, 1024], 0.0)" = |m, x, t| m.full([1i64 << 40, 1024], 0.0);
-    "-split(x, 2)" = |m, x, t| -m.call("split", [x]).attr("parts", 2).one();
+    "-split(x, 2)" = |m, x, t| -m.call("split", [x]).named("parts", 2).one();
     "convert(x, 3)" = |m, x, t| x.convert(3);
     "softmax(3)" = |m, x, t| m.call("softmax", [3]).one();
 }

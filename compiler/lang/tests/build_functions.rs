@@ -145,7 +145,7 @@ fn bodies_that_differ_are_functions_of_their_own() {
         |m, x, at| m.scope(format_args!("s{at}"), || long(x)),
         |m, x, at| long(x) * m.param(if at == 0 { "v" } else { "w" }, [6], Init::Ones),
         |m, x, at| long(x) + m.param("w", if at == 0 { vec![6] } else { vec![4, 6] }, Init::Ones),
-        |m, x, at| m.call("softmax", [long(x)]).attr("dim", at).one(),
+        |m, x, at| m.call("softmax", [long(x)]).named("dim", at).one(),
     ];
     let twice = |body: Body| {
         expect(built(|m, mut x| {

@@ -100,7 +100,7 @@ fn calls() {
     main_reports("x = reshape(x)", &["E0303@4"]);
     main_reports("x = reshape(x, [k, n], 3)", &["E0303@4"]);
     main_reports("x = reshape(x, shap = [k, n])", &["E0303@4"]);
-    main_reports("x = softmax(x, dimension = 1)", &["E0204@4"]);
+    main_reports("x = softmax(x, dimension = 1)", &["E0303@4"]);
     main_reports("x = softmax(x, x)", &["E0201@4"]);
     main_reports("x = softmax(3)", &["E0307@4"]);
     let with = |call: &str| in_main(call).replace("config", "fn f(a, b = 2) { return a * b } config");

@@ -54,8 +54,8 @@ codes! {
     VERSION = "E0102": "The text or file was written in a format version that this build does not read."
         => "write it again with this version of Halite";
 
-    ARITY = "E0201": "An op was given the wrong number of operands."
-        => "give as many operands as the op takes";
+    ARITY = "E0201": "An op lacks an operand, or was given one that it does not take."
+        => "give the operands that the op takes";
     DTYPE = "E0202": "An operand's element type is not one the op takes."
         => "convert the operand, or use another op";
     SHAPE = "E0203": "The shapes of the operands do not fit together."

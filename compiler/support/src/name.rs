@@ -24,7 +24,8 @@ impl Name {
         }
         let listed: Vec<_> = marks.chars().map(|mark| format!("`{mark}`")).collect();
         let (first, listed) = (marks.get(..1).unwrap_or_default(), listed.join(", "));
-        Err(Diagnostic::error(codes::NAME, format!("a {what} cannot be named `{}`", self.escape_debug()))
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        Err(Diagnostic::error(codes::NAME, format!("{article} {what} cannot be named `{}`", self.escape_debug()))
             .note(format!("its name is an ASCII letter, followed by any of: ASCII letters, digits, {listed}"))
             .help(format!("name it otherwise, e.g. `own{first}{what}`")))
     }

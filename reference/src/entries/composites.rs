@@ -17,7 +17,7 @@ pub(crate) fn entries(session: &Session) -> Result<Vec<Entry>> {
 fn entry(def: &dyn CompositeDef, registry: &Registry) -> Result<Entry> {
     let about = paragraphs(def.about());
     let schema = def.schema();
-    let mut body = format!("{about}\n");
+    let mut body = format!("{about}\n\nIt takes {}.\n", def.operands());
     if !schema.is_empty() {
         let lines: Vec<String> = schema.iter().map(attribute).collect();
         body.push_str(&format!("\nAttributes, by name after the operands:\n\n{}\n", lines.join("\n")));

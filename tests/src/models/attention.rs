@@ -3,11 +3,11 @@
 use halite::model::{Argument, ModelBuilder, Tensor};
 
 pub(super) fn dropout<'b>(m: &'b ModelBuilder, x: Tensor<'b>, rate: f64) -> Tensor<'b> {
-    m.call("dropout", [x]).attr("rate", rate).one()
+    m.call("dropout", [x]).named("rate", rate).one()
 }
 
 /// The probabilities that scores `[.., seq, seq]` give to positions that are not later.
 pub(super) fn causal_softmax<'b>(m: &'b ModelBuilder, scores: Tensor<'b>) -> Tensor<'b> {
-    let mask = m.call("causal_mask", [] as [Argument; 0]).attr("size", scores.dim(-1)).one().broadcast(scores.shape());
+    let mask = m.call("causal_mask", [] as [Argument; 0]).named("size", scores.dim(-1)).one().broadcast(scores.shape());
     m.call("softmax", [m.call("where", [Argument::from(mask), scores.into(), (-1e30).into()]).one()]).one()
 }

@@ -69,7 +69,7 @@ impl Gpt2 {
         m.scope(name, || {
             let weight = m.param("weight", [self.hidden], Init::Ones);
             let bias = m.param("bias", [self.hidden], Init::Zeros);
-            m.call("layer_norm", [x, weight, bias]).attr("eps", self.eps).one()
+            m.call("layer_norm", [x, weight, bias]).named("eps", self.eps).one()
         })
     }
 
@@ -102,7 +102,7 @@ impl Gpt2 {
 
     fn mlp<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
         let x = self.project(m, "c_fc", x, self.ffn, self.init_std).named("x");
-        let x = m.call("gelu", [x]).attr("tanh", true).one();
+        let x = m.call("gelu", [x]).named("tanh", true).one();
         dropout(m, self.project(m, "c_proj", x, self.hidden, self.residual_std()), self.resid_dropout)
     }
 

@@ -96,12 +96,12 @@ impl Llama {
     fn norm<'b>(&self, m: &'b ModelBuilder, name: &str, x: Tensor<'b>) -> Tensor<'b> {
         m.scope(name, || {
             let weight = m.param("weight", [self.hidden], Init::Ones);
-            m.call("rms_norm", [x, weight]).attr("eps", self.eps).one()
+            m.call("rms_norm", [x, weight]).named("eps", self.eps).one()
         })
     }
 
     fn rotate<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
-        self.rope.iter().fold(m.call("rope", [x]), |call, &(name, value)| call.attr(name, value)).one()
+        self.rope.iter().fold(m.call("rope", [x]), |call, &(name, value)| call.named(name, value)).one()
     }
 
     fn attention<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {

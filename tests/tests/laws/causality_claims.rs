@@ -97,7 +97,7 @@ fn an_encoder_in_rust_says_so() {
     let tokens = m.batch("tokens", DType::S32, [1, 6]);
     let embed = m.param("embed", [16, 8], Init::Normal { std: 0.02 });
     let x = m.call("embedding", [tokens, embed]).one();
-    let mean = m.call("mean", [x]).attr("dims", 1).attr("keep", true).one().broadcast([1, 6, 8]);
+    let mean = m.call("mean", [x]).named("dims", 1).named("keep", true).one().broadcast([1, 6, 8]);
     let logits = m.call("linear", [x + mean, embed]).one();
     m.output("logits", logits);
     let [loss, count] = m.call("cross_entropy", [logits, tokens]).results();

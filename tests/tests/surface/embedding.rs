@@ -119,7 +119,7 @@ fn composites_from_outside_are_called_from_texts_and_from_rust() {
     let m = session.model("m", &recipe);
     let tokens = m.batch("tokens", DType::S32, [2, 4]);
     let weight = m.param("weight", [4], Init::Ones);
-    let scaled = m.call("scaled", [weight * tokens.convert(m.float())]).attr("by", 0.5).one();
+    let scaled = m.call("scaled", [weight * tokens.convert(m.float())]).named("by", 0.5).one();
     let built = expect(m.finish(scaled.sum_all(), m.full([1], 1.0).sum_all()));
     let built = expect(session.source(recipe, built));
     let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP, ModuleRole::EVAL], ..without_positions() };

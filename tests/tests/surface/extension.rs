@@ -5,8 +5,8 @@ use halite::Session;
 use halite::compile::CompileOptions;
 use halite_bundle::ModuleRole;
 use halite_ir::{
-    AttrKey, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Module, Policy, TensorType, Types, Value, Values, Vjp,
-    VjpRule, text,
+    Args, AttrKey, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Module, Operands, Policy, TensorType, Types, Value,
+    Values, Vjp, VjpRule, text,
 };
 use halite_passes::{
     Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation, Remark, Runner, RunnerOptions,
@@ -144,15 +144,19 @@ impl CompositeDef for Scaled {
         &self.name
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![self.by.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        Ok(args.iter().take(1).map(|&ty| ty.clone()).collect())
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        Ok(std::iter::once(args[0].clone()).collect())
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let factor = b.splat_like(args[0], attrs.get(&self.by)?)?;
         Ok(std::iter::once(b.multiply(args[0], factor)?).collect())
     }

@@ -14,7 +14,6 @@ use halite_ir::{
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use rustc_hash::FxHashMap;
-use std::ops::RangeInclusive;
 
 /// The moments of every value of a function at the first step; `None` where nothing is known.
 ///
@@ -103,15 +102,16 @@ type Rule = fn(&Composite, &[Fact], &TensorType) -> Result<Fact>;
 /// The rule of an instruction that is such a composite.
 fn rule(inst: &Inst) -> Option<Rule> {
     let Op::Composite(composite) = &inst.op else { return None };
-    let rules: [(&dyn CompositeDef, RangeInclusive<usize>, Rule); 5] = [
-        (&RmsNorm, 2..=2, rms_norm),
-        (&LayerNorm, 3..=3, layer_norm),
-        (&Rope, 1..=1, rope),
-        (&Softmax, 1..=1, softmax),
-        (&CausalAttention, 3..=4, causal_attention),
+    let rules: [(&dyn CompositeDef, Rule); 5] = [
+        (&RmsNorm, rms_norm),
+        (&LayerNorm, layer_norm),
+        (&Rope, rope),
+        (&Softmax, softmax),
+        (&CausalAttention, causal_attention),
     ];
-    let of = rules.into_iter().find(|(def, count, _)| composite.is(*def) && count.contains(&inst.args.len()));
-    of.map(|(.., rule)| rule)
+    // A session may have another composite of this name.
+    let fits = |def: &dyn CompositeDef| inst.args.len() >= def.operands().required_names().len();
+    rules.into_iter().find(|(def, _)| composite.is(*def) && fits(*def)).map(|(_, rule)| rule)
 }
 
 fn rms_norm(_: &Composite, args: &[Fact], _: &TensorType) -> Result<Fact> {

@@ -6,6 +6,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_binary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -25,11 +26,15 @@ impl CompositeDef for AddAny {
         "add_any"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("add_any", Takes::Float, args)
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "y"])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        infer_binary("add_any", Takes::Float, args[0], args[1])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         Ok(smallvec![b.add(args[0], args[1])?])
     }
 

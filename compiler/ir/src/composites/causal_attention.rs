@@ -7,13 +7,14 @@ use crate::build::{Builder, Values, present};
 use crate::composite::{Composite, CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, attr_error, dtype_error, require_same, shape_error};
+use crate::op::{Policy, Sample, SampleArg, attr_error, dtype_error, require_same, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::Direction;
 use crate::ops::class::{Takes, require_elements};
 use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 
@@ -23,6 +24,9 @@ pub static SCALE: AttrKey<f64> =
 /// The number of positions that a position sees, itself included; 0 for all up to itself.
 pub static WINDOW: AttrKey<i64> =
     AttrKey::refinement("window", 0, "how many positions a position sees, itself included; 0 for all up to itself");
+
+/// The optional operand of the number of the segment of each position.
+pub const SEGMENTS: &str = "segments";
 
 described! {
     /// Causal self-attention: `q[batch, seq, heads, dim]`, `k` and `v[batch, seq, kv_heads, dim]`, and perhaps
@@ -35,17 +39,6 @@ described! {
     /// type before `v` is applied.
     #[derive(Debug)]
     pub struct CausalAttention;
-}
-
-/// The operands, of which the last may be left out.
-fn operands<'a, 't, const N: usize>(
-    op: &str,
-    args: &'a [&'t TensorType],
-) -> Result<(&'a [&'t TensorType; N], Option<&'t TensorType>)> {
-    let found = args.split_first_chunk().filter(|(_, rest)| rest.len() <= 1);
-    let message = || format!("`{op}` takes {N} or {} operands, found {}", N + 1, args.len());
-    let (operands, rest) = found.ok_or_else(|| Diagnostic::error(codes::ARITY, message()))?;
-    Ok((operands, rest.first().copied()))
 }
 
 fn check(op: &str, attrs: &Attrs, [q, k, v]: [&TensorType; 3], segments: Option<&TensorType>) -> Result<()> {
@@ -165,6 +158,11 @@ fn windowed(def: &dyn CompositeDef) -> Composite {
     super::op(def, &[WINDOW.to(2)])
 }
 
+/// A sample's op that is given segments.
+fn segmented(composite: Composite) -> Composite {
+    composite.with_operand(SEGMENTS).expect("attention may have segments")
+}
+
 /// A sample's segments: of one position, of several, of none that has a number.
 fn segments() -> SampleArg {
     SampleArg::listed(DType::S32, [2, 4], &[1.0, 2.0, 2.0, 2.0, 1.0, 1.0, 0.0, 0.0])
@@ -201,20 +199,22 @@ impl CompositeDef for CausalAttention {
         "causal_attention"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["q", "k", "v"]).optional(&[SEGMENTS])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![SCALE.spec(), WINDOW.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let (&operands, segments) = operands("causal_attention", args)?;
-        check("causal_attention", attrs, operands, segments)?;
-        Ok(smallvec![operands[0].clone()])
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        check("causal_attention", attrs, args.required()?, args.get(SEGMENTS))?;
+        Ok(smallvec![args[0].clone()])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let dtype = attrs.result_dtype(0).unwrap_or(b.dtype(args[0]));
-        let Forward { sizes, v, probabilities, .. } =
-            forward(b, attrs, [args[0], args[1], args[2]], args.get(3).copied())?;
+        let Forward { sizes, v, probabilities, .. } = forward(b, attrs, args.required()?, args.get(SEGMENTS))?;
         let wide = matmul(b, probabilities, v, (2, 1))?;
         let y = b.convert(wide, dtype)?;
         Ok(smallvec![sizes.to_heads(b, y, sizes.group)?])
@@ -222,10 +222,10 @@ impl CompositeDef for CausalAttention {
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
         Some(Box::new(|b, attrs, cx| {
-            let (operands, segments) = cx.args.split_at(3);
-            let args = [operands, cx.results, &[present(cx.ct())?], segments].concat();
-            let cts = b.emit_all(sibling("causal_attention_grad", attrs), &args)?;
-            Ok(Vjp::of(cts.into_iter().map(Some).chain(segments.iter().map(|_| None))))
+            let [q, k, v] = cx.args.required()?;
+            let args = [q, k, v, cx.results[0], present(cx.ct())?];
+            let cts = b.apply(sibling(&CausalAttentionGrad, attrs), &args, &cx.args.optional())?;
+            Ok(cx.cotangents(cts.into_iter().map(Some), &[]))
         }))
     }
 
@@ -241,9 +241,13 @@ impl CompositeDef for CausalAttention {
             Sample::new("grouped", attention(0.0), [arg(4), arg(2), arg(2)]).ulps(32.0),
             Sample::new("one key head", attention(0.7), [arg(3), arg(1), arg(1)]).ulps(32.0),
             Sample::new("window", windowed(&CausalAttention), [arg(4), arg(2), arg(2)]).ulps(32.0),
-            Sample::new("segments", attention(0.0), [arg(4), arg(2), arg(2), segments()]).ulps(32.0),
-            Sample::new("window of segments", windowed(&CausalAttention), [arg(2), arg(2), arg(2), segments()])
-                .ulps(32.0),
+            Sample::new("segments", segmented(attention(0.0)), [arg(4), arg(2), arg(2), segments()]).ulps(32.0),
+            Sample::new(
+                "window of segments",
+                segmented(windowed(&CausalAttention)),
+                [arg(2), arg(2), arg(2), segments()],
+            )
+            .ulps(32.0),
         ]
     }
 }
@@ -272,24 +276,27 @@ impl CompositeDef for CausalAttentionGrad {
         "causal_attention_grad"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["q", "k", "v", "y", "ct"]).optional(&[SEGMENTS])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![SCALE.spec(), WINDOW.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
         let op = "causal_attention_grad";
-        let (&[q, k, v, y, ct], segments) = operands(op, args)?;
-        check(op, attrs, [q, k, v], segments)?;
+        let [q, k, v, y, ct] = args.required()?;
+        check(op, attrs, [q, k, v], args.get(SEGMENTS))?;
         require_same(op, q, y)?;
         require_same(op, q, ct)?;
         Ok(smallvec![q.clone(), k.clone(), v.clone()])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (y, ct) = (args[3], args[4]);
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [q, k, v, y, ct] = args.required()?;
         let dtype = b.dtype(y);
-        let Forward { sizes, scale, q, k, v, probabilities } =
-            forward(b, attrs, [args[0], args[1], args[2]], args.get(5).copied())?;
+        let Forward { sizes, scale, q, k, v, probabilities } = forward(b, attrs, [q, k, v], args.get(SEGMENTS))?;
         let (y, ct) = (sizes.to_matrices(b, y)?, sizes.to_matrices(b, ct)?);
         let row_sums = row_sums(b, y, ct)?;
         let v_ct = matmul(b, probabilities, ct, (1, 1))?;
@@ -324,7 +331,7 @@ impl CompositeDef for CausalAttentionGrad {
             Sample::new("plain", grad(), args(2, 2)).ulps(64.0),
             Sample::new("grouped", grad(), args(4, 2)).ulps(64.0),
             Sample::new("window", windowed(&CausalAttentionGrad), args(4, 2)).ulps(64.0),
-            Sample::new("segments", grad(), args(4, 2).into_iter().chain([segments()])).ulps(64.0),
+            Sample::new("segments", segmented(grad()), args(4, 2).into_iter().chain([segments()])).ulps(64.0),
         ]
     }
 }

@@ -5,7 +5,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, Vjp, arity, attr_error};
+use crate::op::{Policy, Sample, Vjp, attr_error};
+use crate::operands::{Args, Operands};
 use crate::ops::Direction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -39,17 +40,20 @@ impl CompositeDef for CausalMask {
         "causal_mask"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&[])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![SIZE.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [] = arity("causal_mask", args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, _: Args<'_, &TensorType>) -> Result<Types> {
         let size = size(attrs)?;
         Ok(smallvec![TensorType::new(DType::Pred, [size, size])])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, _: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, _: Args<'_, Value>) -> Result<Values> {
         let size = size(attrs)?;
         let query = b.iota(DType::S32, [size, size], 0)?;
         let key = b.iota(DType::S32, [size, size], 1)?;

@@ -7,7 +7,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, arity, attr_error, dtype_error};
+use crate::op::{Policy, Sample, SampleArg, Vjp, attr_error, dtype_error};
+use crate::operands::{Args, Operands};
 use crate::ops::{Add, Xor};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -54,19 +55,23 @@ impl CompositeDef for CoordinateWords {
         "coordinate_words"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["step"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![DIM.spec(), SIZE.spec(), OFFSET.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [step] = arity("coordinate_words", args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let step = args[0];
         if *step != TensorType::scalar(DType::S32) {
             return Err(dtype_error("coordinate_words", "a step of `s32[]`", step));
         }
         Ok(smallvec![TensorType::new(DType::U32, [line(attrs)?.size])])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let Line { dim, size, offset } = line(attrs)?;
         let step = b.bitcast_convert(args[0], DType::U32)?;
         let word = with_word(b, Xor, step, mixed(dim))?;

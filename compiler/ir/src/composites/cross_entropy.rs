@@ -8,7 +8,8 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::domain::Domain;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, arity, shape_error};
+use crate::op::{Policy, Sample, SampleArg, Vjp, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::Direction;
 use crate::ops::class::{Takes, require_elements};
 use crate::ops::indices::require_indices;
@@ -73,12 +74,16 @@ impl CompositeDef for CrossEntropy {
         "cross_entropy"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["logits", "labels"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![IGNORE_INDEX.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [logits, labels] = arity("cross_entropy", args)?;
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [logits, labels] = args.required()?;
         check("cross_entropy", logits, labels)?;
         let scalar = TensorType::scalar(logits.dtype());
         Ok(smallvec![scalar.clone(), scalar])
@@ -86,8 +91,8 @@ impl CompositeDef for CrossEntropy {
 
     /// Ignored labels look up class 0, so that every look-up is in range. Look-ups read the logits, not the shifted ones,
     /// which then need not be stored.
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (logits, labels) = (args[0], args[1]);
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [logits, labels] = args.required()?;
         let last = b.shape(logits).rank() - 1;
         let LogSoftmaxParts { peak, log_total, .. } = log_softmax_parts(b, logits, last)?;
         let counted = counted(b, attrs, labels)?;
@@ -106,13 +111,13 @@ impl CompositeDef for CrossEntropy {
     fn vjp(&self) -> Option<VjpRule<'_>> {
         Some(Box::new(|b, attrs, cx| {
             let Some(ct) = cx.cts[0] else { return Ok(Vjp::zeros(2)) };
-            let logits_ct = b.emit(sibling("cross_entropy_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
+            let logits_ct = b.emit(sibling(&CrossEntropyGrad, attrs), &[cx.args[0], cx.args[1], ct])?;
             Ok(Vjp::of([Some(logits_ct), None]))
         }))
     }
 
     /// Labels name classes, or are the ignored one.
-    fn domains(&self, attrs: &Attrs, args: &[&TensorType]) -> Result<Vec<Domain>> {
+    fn domains(&self, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Vec<Domain>> {
         let size = args[0].shape().last().copied().unwrap_or(0);
         Ok(vec![Domain { operand: 1, size, except: Some(attrs.get(&IGNORE_INDEX)?) }])
     }
@@ -146,12 +151,16 @@ impl CompositeDef for CrossEntropyGrad {
         "cross_entropy_grad"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["logits", "labels", "ct"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![IGNORE_INDEX.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [logits, labels, ct] = arity("cross_entropy_grad", args)?;
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [logits, labels, ct] = args.required()?;
         check("cross_entropy_grad", logits, labels)?;
         let scalar = TensorType::scalar(logits.dtype());
         if ct != &scalar {
@@ -162,8 +171,8 @@ impl CompositeDef for CrossEntropyGrad {
 
     /// The probabilities are computed from the row statistics: saving the exponentials of the forward pass instead would
     /// keep a second tensor of the size of the logits.
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (logits, labels, ct) = (args[0], args[1], args[2]);
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [logits, labels, ct] = args.required()?;
         let shape = b.shape(logits).clone();
         let last = shape.rank() - 1;
         let LogSoftmaxParts { shifted, log_total, .. } = log_softmax_parts(b, logits, last)?;

@@ -6,6 +6,7 @@ use crate::composite::CompositeDef;
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -29,17 +30,21 @@ impl CompositeDef for Cumsum {
         "cumsum"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![DIM.spec(), REVERSE.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let types = infer_unary("cumsum", Takes::Number, args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let types = infer_unary("cumsum", Takes::Number, args[0])?;
         attrs.dim(&DIM, args[0])?;
         Ok(types)
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let (dim, reverse) = (attrs.dim(&DIM, b.ty(args[0]))?, attrs.get(&REVERSE)?);
         let size = b.shape(args[0])[dim];
         let (mut sums, mut reach) = (args[0], 1);

@@ -1,13 +1,13 @@
 //! `dropout`.
 
-use super::parts::sibling;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
-use crate::composite::{Composite, CompositeDef};
+use crate::composite::CompositeDef;
 use crate::described;
 use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, attr_error};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -41,17 +41,21 @@ impl CompositeDef for Dropout {
         "dropout"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![RATE.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let types = infer_unary("dropout", Takes::Float, args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let types = infer_unary("dropout", Takes::Float, args[0])?;
         rate("dropout", attrs)?;
         Ok(types)
     }
 
-    fn expand(&self, _: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, _: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         Ok(smallvec![args[0]])
     }
 
@@ -66,12 +70,5 @@ impl CompositeDef for Dropout {
     fn samples(&self, float: DType) -> Vec<Sample> {
         let op = super::op(self, &[RATE.to(0.25)]);
         vec![Sample::new("matrix", op, [SampleArg::uniform(float, [3, 4], -2.0, 2.0)])]
-    }
-}
-
-impl Composite {
-    /// The same dropout of an operand that has random bits; `None` for any other composite.
-    pub fn keyed_dropout(&self) -> Option<Self> {
-        (&*self.name == "dropout").then(|| sibling("keyed_dropout", &self.attrs))
     }
 }

@@ -7,7 +7,8 @@ use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::domain::Domain;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, arity, shape_error};
+use crate::op::{Policy, Sample, SampleArg, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, require_elements};
 use crate::ops::indices::require_indices;
 use crate::syntax::Value;
@@ -27,8 +28,12 @@ impl CompositeDef for Embedding {
         "embedding"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [ids, table] = arity("embedding", args)?;
+    fn operands(&self) -> Operands {
+        Operands::of(&["ids", "table"])
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [ids, table] = args.required()?;
         require_elements("embedding", Takes::Float, table)?;
         if table.rank() != 2 {
             return Err(shape_error(format!("the table of `embedding` is `[vocab, hidden]`, found `{table}`")));
@@ -38,18 +43,18 @@ impl CompositeDef for Embedding {
         Ok(smallvec![table.with_shape(shape)])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         Ok(smallvec![b.take(args[1], args[0], 0)?])
     }
 
     /// Ids name rows of the table.
-    fn domains(&self, _: &Attrs, args: &[&TensorType]) -> Result<Vec<Domain>> {
+    fn domains(&self, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Vec<Domain>> {
         Ok(vec![Domain { operand: 0, size: args[1].shape()[0], except: None }])
     }
 
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> Option<FactorMap> {
+    fn dims(&self, args: Args<'_, &TensorType>, results: &[TensorType]) -> Option<FactorMap> {
         let last = results[0].rank() - 1;
-        let mut map = FactorMap::new(args, results);
+        let mut map = FactorMap::new(args.values(), results);
         for dim in 0..last {
             map.link(args[0].shape()[dim], FactorKind::Parallel, &[(0, dim)], Some(dim));
         }

@@ -7,6 +7,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -73,22 +74,26 @@ impl CompositeDef for Gelu {
         "gelu"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![TANH.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        infer_unary("gelu", Takes::Float, args)
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        infer_unary("gelu", Takes::Float, args[0])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let curve = curve(b, args[0], attrs.get(&TANH)?)?;
         let probability = probability(b, curve)?;
         Ok(smallvec![b.multiply(args[0], probability)?])
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(gradient_by("gelu_grad", |cx| vec![cx.args[0]]))
+        Some(gradient_by(&GeluGrad, |cx| vec![cx.args[0]]))
     }
 
     fn policy(&self) -> Policy {
@@ -120,15 +125,19 @@ impl CompositeDef for GeluGrad {
         "gelu_grad"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "ct"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![TANH.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("gelu_grad", Takes::Float, args)
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        infer_binary("gelu_grad", Takes::Float, args[0], args[1])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let (x, ct, tanh) = (args[0], args[1], attrs.get(&TANH)?);
         let curve = curve(b, x, tanh)?;
         let probability = probability(b, curve)?;

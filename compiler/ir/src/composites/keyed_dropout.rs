@@ -1,19 +1,20 @@
 //! `keyed_dropout`: `dropout` with random bits.
 
-use super::dropout::{RATE, rate};
+use super::dropout::{Dropout, RATE, rate};
 use super::parts::{sibling, with_word};
-use super::random_bits::RandomBits;
+use super::random_bits::bits_type;
 use crate::attrs::{AttrSpec, Attrs};
 use crate::build::{Builder, Values, present};
-use crate::composite::{CompositeDef, VjpRule};
+use crate::composite::{Composite, CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, shape_error};
+use crate::op::{Policy, Sample, SampleArg, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_unary};
 use crate::ops::{Direction, ShiftRightLogical};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::Result;
 use halite_tensor::{DType, Shape};
 use smallvec::smallvec;
 
@@ -38,28 +39,30 @@ impl CompositeDef for KeyedDropout {
         "keyed_dropout"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "word"]).rest("along")
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![RATE.spec()]
     }
 
-    fn infer(&self, cx: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let Some((x, words)) = args.split_first() else {
-            return Err(Diagnostic::error(codes::ARITY, "`keyed_dropout` takes at least 2 operands, found 0"));
-        };
-        let types = infer_unary("keyed_dropout", Takes::Float, &[x])?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [x, word] = args.required()?;
+        let types = infer_unary("keyed_dropout", Takes::Float, x)?;
         rate("keyed_dropout", attrs)?;
-        let bits = RandomBits.infer(cx, attrs, words)?;
-        if bits[0].shape() != x.shape() {
-            return Err(shape_error(format!("`keyed_dropout` of `{x}` has random bits `{}`", bits[0]))
+        let bits = bits_type(word, args.rest())?;
+        if bits.shape() != x.shape() {
+            return Err(shape_error(format!("`keyed_dropout` of `{x}` has random bits `{bits}`"))
                 .help("give one vector of coordinate words for each dimension"));
         }
         Ok(types)
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let rate = rate("keyed_dropout", attrs)?;
-        let (x, words) = (args[0], &args[1..]);
-        let bits = b.composite("random_bits", &[], words)?[0];
+        let [x, word] = args.required()?;
+        let bits = b.composite("random_bits", &[], &[&[word], args.rest()].concat())?[0];
         let number = with_word(b, ShiftRightLogical, bits, 32 - BITS)?;
         let threshold = b.splat_like(number, (rate * f64::from(1 << BITS)).round())?;
         let keep = b.compare(number, threshold, Direction::Ge)?;
@@ -70,9 +73,10 @@ impl CompositeDef for KeyedDropout {
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
         Some(Box::new(|b, attrs, cx| {
-            let args: Vec<Value> = std::iter::once(present(cx.ct())?).chain(cx.args[1..].iter().copied()).collect();
-            let ct = b.emit(sibling("keyed_dropout", attrs), &args)?;
-            Ok(Vjp::of(std::iter::once(Some(ct)).chain(cx.args[1..].iter().map(|_| None))))
+            let [_, word] = cx.args.required()?;
+            let args = [&[present(cx.ct())?, word], cx.args.rest()].concat();
+            let ct = b.emit(sibling(&KeyedDropout, attrs), &args)?;
+            Ok(cx.cotangents([Some(ct)], &[]))
         }))
     }
 
@@ -94,5 +98,12 @@ impl CompositeDef for KeyedDropout {
             sample("none", 0.0, &[5]),
             sample("scalar", 0.5, &[]),
         ]
+    }
+}
+
+impl Composite {
+    /// The same dropout of an operand that has random bits; `None` for any other composite.
+    pub fn keyed_dropout(&self) -> Option<Self> {
+        self.is(&Dropout).then(|| sibling(&KeyedDropout, &self.attrs))
     }
 }

@@ -7,7 +7,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, arity, require_same};
+use crate::op::{Policy, Sample, SampleArg, require_same};
+use crate::operands::{Args, Operands};
 use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -38,18 +39,22 @@ impl CompositeDef for LayerNorm {
         "layer_norm"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "weight", "bias"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![EPS.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [x, weight, bias] = arity("layer_norm", args)?;
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [x, weight, bias] = args.required()?;
         check("layer_norm", x, weight)?;
         require_vector("layer_norm", "bias", x, bias)?;
         Ok(smallvec![x.clone()])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let x = args[0];
         let (unit, _) = standardize(b, x, attrs.get(&EPS)?)?;
         let weight = spread_vector(b, args[1], x)?;
@@ -59,7 +64,7 @@ impl CompositeDef for LayerNorm {
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(gradient_by("layer_norm_grad", |cx| cx.args[..2].to_vec()))
+        Some(gradient_by(&LayerNormGrad, |cx| vec![cx.args[0], cx.args[1]]))
     }
 
     fn policy(&self) -> Policy {
@@ -90,20 +95,24 @@ impl CompositeDef for LayerNormGrad {
         "layer_norm_grad"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "weight", "ct"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![EPS.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [x, weight, ct] = arity("layer_norm_grad", args)?;
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [x, weight, ct] = args.required()?;
         check("layer_norm_grad", x, weight)?;
         require_same("layer_norm_grad", x, ct)?;
         Ok(smallvec![x.clone(), weight.clone(), weight.clone()])
     }
 
     /// With `u` the standardized operand: `inverse * (w ct - mean(w ct) - u * mean(w ct u))`, `sum(ct u)` and `sum(ct)`.
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (x, weight, ct) = (args[0], args[1], args[2]);
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [x, weight, ct] = args.required()?;
         let (unit, inverse) = standardize(b, x, attrs.get(&EPS)?)?;
         let weight = spread_vector(b, weight, x)?;
         let products = b.multiply(ct, unit)?;

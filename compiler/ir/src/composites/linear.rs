@@ -8,13 +8,17 @@ use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, dtype_error, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, require_elements};
 use crate::reduction::Reduction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::Result;
 use halite_tensor::{DType, Shape};
 use smallvec::{SmallVec, smallvec};
+
+/// The optional operand that is added to each row.
+pub const BIAS: &str = "bias";
 
 described! {
     /// `x weight^T`, or `x weight^T + bias`: `x[..., in]`, `weight[out, in]`, `bias[out]` to `[..., out]`.
@@ -47,14 +51,15 @@ impl CompositeDef for Linear {
         "linear"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let (&[x, weight] | &[x, weight, _]) = args else {
-            let message = format!("`linear` takes 2 or 3 operands, found {}", args.len());
-            return Err(Diagnostic::error(codes::ARITY, message));
-        };
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "weight"]).optional(&[BIAS])
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [x, weight] = args.required()?;
         require_elements("linear", Takes::Float, x)?;
         check_weight(x, weight)?;
-        if let Some(bias) = args.get(2) {
+        if let Some(bias) = args.get(BIAS) {
             check_bias(weight, bias)?;
         }
         let mut shape: Shape = x.shape().clone();
@@ -62,25 +67,26 @@ impl CompositeDef for Linear {
         Ok(smallvec![x.with_shape(shape)])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (x, weight) = (args[0], args[1]);
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [x, weight] = args.required()?;
         let last = b.shape(x).rank() - 1;
         let wide = b.dot_general(x, weight, (&[], &[]), (&[last], &[1]))?;
         let y = b.convert(wide, attrs.result_dtype(0).unwrap_or(b.dtype(x)))?;
-        let Some(&bias) = args.get(2) else { return Ok(smallvec![y]) };
+        let Some(bias) = args.get(BIAS) else { return Ok(smallvec![y]) };
         let bias = b.convert(bias, b.dtype(y))?;
         let bias = spread_vector(b, bias, y)?;
         Ok(smallvec![b.add(y, bias)?])
     }
 
     /// Rows of the weight, and elements of the bias, are the last dimension of the result.
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> Option<FactorMap> {
+    fn dims(&self, args: Args<'_, &TensorType>, results: &[TensorType]) -> Option<FactorMap> {
         let (last, rows) = (results[0].rank() - 1, args[1].shape()[0]);
-        let mut map = FactorMap::new(args, results);
+        let mut map = FactorMap::new(args.values(), results);
         for dim in 0..last {
             map.link(args[0].shape()[dim], FactorKind::Parallel, &[(0, dim)], Some(dim));
         }
-        let with: SmallVec<[(usize, usize); 2]> = (1..args.len()).map(|operand| (operand, 0)).collect();
+        let with: SmallVec<[(usize, usize); 2]> =
+            std::iter::once(1).chain(args.position(BIAS)).map(|operand| (operand, 0)).collect();
         map.link(rows, FactorKind::Parallel, &with, Some(last));
         map.link(args[1].shape()[1], FactorKind::Contracted(Some(Reduction::Sum)), &[(0, last), (1, 1)], None);
         Some(map)
@@ -92,10 +98,11 @@ impl CompositeDef for Linear {
 
     fn samples(&self, float: DType) -> Vec<Sample> {
         let linear = || super::op(&Linear, &[]);
+        let biased = linear().with_operand(BIAS).expect("`linear` may have a bias");
         let arg = |shape: &[usize]| SampleArg::uniform(float, shape, -1.0, 1.0);
         vec![
             Sample::new("no bias", linear(), [arg(&[2, 3, 4]), arg(&[5, 4])]).ulps(8.0),
-            Sample::new("bias", linear(), [arg(&[3, 4]), arg(&[5, 4]), arg(&[5])]).ulps(8.0),
+            Sample::new("bias", biased, [arg(&[3, 4]), arg(&[5, 4]), arg(&[5])]).ulps(8.0),
             Sample::new("vector", linear(), [arg(&[4]), arg(&[5, 4])]).ulps(8.0),
         ]
     }

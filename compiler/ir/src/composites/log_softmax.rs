@@ -7,6 +7,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -47,17 +48,21 @@ impl CompositeDef for LogSoftmax {
         "log_softmax"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![DIM.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let types = infer_unary("log_softmax", Takes::Float, args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let types = infer_unary("log_softmax", Takes::Float, args[0])?;
         attrs.dim(&DIM, args[0])?;
         Ok(types)
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let dim = attrs.dim(&DIM, b.ty(args[0]))?;
         let LogSoftmaxParts { shifted, log_total, .. } = log_softmax_parts(b, args[0], dim)?;
         let log_total = b.broadcast_missing(log_total, shifted, &[dim])?;
@@ -66,7 +71,7 @@ impl CompositeDef for LogSoftmax {
 
     /// Needs the result only.
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(gradient_by("log_softmax_grad", |cx| vec![cx.results[0]]))
+        Some(gradient_by(&LogSoftmaxGrad, |cx| vec![cx.results[0]]))
     }
 
     fn policy(&self) -> Policy {
@@ -95,18 +100,22 @@ impl CompositeDef for LogSoftmaxGrad {
         "log_softmax_grad"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["y", "ct"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![DIM.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let types = infer_binary("log_softmax_grad", Takes::Float, args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let types = infer_binary("log_softmax_grad", Takes::Float, args[0], args[1])?;
         attrs.dim(&DIM, args[0])?;
         Ok(types)
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (y, ct) = (args[0], args[1]);
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [y, ct] = args.required()?;
         let dim = attrs.dim(&DIM, b.ty(y))?;
         let total = b.reduce_sum(ct, &[dim])?;
         let total = b.broadcast_missing(total, y, &[dim])?;

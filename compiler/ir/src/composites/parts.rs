@@ -2,26 +2,26 @@
 
 use crate::attrs::Attrs;
 use crate::build::{Builder, present};
-use crate::composite::{Composite, VjpRule};
-use crate::op::{Vjp, VjpCx, shape_error};
+use crate::composite::{Composite, CompositeDef, VjpRule, VjpRuleCx};
+use crate::op::{Vjp, shape_error};
 use crate::ops::Op;
 use crate::syntax::Value;
 use crate::ty::TensorType;
 use halite_support::Result;
 use halite_tensor::Dims;
 
-/// The composite `name` with the attributes of another one of the same schema.
-pub(super) fn sibling(name: &str, attrs: &Attrs) -> Composite {
-    Composite { name: name.into(), attrs: attrs.clone() }
+/// An application of a definition with the attributes of another one of the same schema.
+pub(super) fn sibling(def: &dyn CompositeDef, attrs: &Attrs) -> Composite {
+    Composite::of(def, attrs.clone())
 }
 
-/// The gradient that is a composite of its own: `name`, with the attributes of the one that is differentiated, on what
+/// The gradient that is a composite of its own, with the attributes of the one that is differentiated, on what
 /// `reads` takes of the instruction and the cotangent of its only result.
-pub(super) fn gradient_by(name: &'static str, reads: fn(&VjpCx<'_>) -> Vec<Value>) -> VjpRule<'static> {
+pub(super) fn gradient_by(def: &'static dyn CompositeDef, reads: fn(&VjpRuleCx<'_>) -> Vec<Value>) -> VjpRule<'static> {
     Box::new(move |b, attrs, cx| {
         let mut args = reads(cx);
         args.push(present(cx.ct())?);
-        let cts = b.emit_all(sibling(name, attrs), &args)?;
+        let cts = b.emit_all(sibling(def, attrs), &args)?;
         Ok(Vjp::of(cts.into_iter().map(Some)))
     })
 }

@@ -7,10 +7,11 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, dtype_error, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::movement::require_countable;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::Result;
 use halite_tensor::rounding::ELEMENT_ROUNDS;
 use halite_tensor::{DType, Shape};
 use smallvec::smallvec;
@@ -37,23 +38,29 @@ fn shape(along: &[&TensorType]) -> Result<Shape> {
     along.iter().map(size).collect()
 }
 
+/// The type of the bits of these words.
+pub(super) fn bits_type(word: &TensorType, along: &[&TensorType]) -> Result<TensorType> {
+    if *word != TensorType::scalar(DType::U32) {
+        return Err(dtype_error("random_bits", "a word of `u32[]`", word));
+    }
+    require_countable("random_bits", DType::U32, shape(along)?)
+}
+
 impl CompositeDef for RandomBits {
     fn name(&self) -> &str {
         "random_bits"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let Some((word, along)) = args.split_first() else {
-            return Err(Diagnostic::error(codes::ARITY, "`random_bits` takes at least 1 operand, found 0"));
-        };
-        if **word != TensorType::scalar(DType::U32) {
-            return Err(dtype_error("random_bits", "a word of `u32[]`", word));
-        }
-        Ok(smallvec![require_countable("random_bits", DType::U32, shape(along)?)?])
+    fn operands(&self) -> Operands {
+        Operands::of(&["word"]).rest("along")
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
-        let (word, along) = (args[0], &args[1..]);
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        Ok(smallvec![bits_type(args[0], args.rest())?])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let (word, along) = (args[0], args.rest());
         let shape: Shape = along.iter().map(|&along| b.shape(along)[0]).collect();
         let mut sum = word;
         for (dim, &along) in along.iter().enumerate() {

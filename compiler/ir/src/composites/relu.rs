@@ -7,6 +7,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
+use crate::operands::{Args, Operands};
 use crate::ops::Direction;
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
@@ -26,18 +27,22 @@ impl CompositeDef for Relu {
         "relu"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        infer_unary("relu", Takes::Float, args)
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        infer_unary("relu", Takes::Float, args[0])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let zero = b.splat_like(args[0], 0.0)?;
         Ok(smallvec![b.maximum(args[0], zero)?])
     }
 
     /// Needs the result only.
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(gradient_by("relu_grad", |cx| vec![cx.results[0]]))
+        Some(gradient_by(&ReluGrad, |cx| vec![cx.results[0]]))
     }
 
     fn policy(&self) -> Policy {
@@ -66,12 +71,16 @@ impl CompositeDef for ReluGrad {
         "relu_grad"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("relu_grad", Takes::Float, args)
+    fn operands(&self) -> Operands {
+        Operands::of(&["y", "ct"])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
-        let (y, ct) = (args[0], args[1]);
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        infer_binary("relu_grad", Takes::Float, args[0], args[1])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [y, ct] = args.required()?;
         let zero = b.splat_like(y, 0.0)?;
         let active = b.compare(y, zero, Direction::Gt)?;
         Ok(smallvec![b.select(active, ct, zero)?])

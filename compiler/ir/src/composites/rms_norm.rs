@@ -6,7 +6,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, arity, require_same};
+use crate::op::{Policy, Sample, SampleArg, require_same};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, require_elements};
 use crate::policy::Follows;
 use crate::syntax::Value;
@@ -46,18 +47,22 @@ impl CompositeDef for RmsNorm {
         "rms_norm"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "weight"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![EPS.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [x, weight] = arity("rms_norm", args)?;
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [x, weight] = args.required()?;
         check("rms_norm", x, weight)?;
         Ok(smallvec![x.clone()])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (x, weight) = (args[0], args[1]);
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [x, weight] = args.required()?;
         let (_, inverse) = statistics(b, x, attrs.get(&EPS)?)?;
         let unit = b.multiply(x, inverse)?;
         let weight = spread_vector(b, weight, x)?;
@@ -65,7 +70,7 @@ impl CompositeDef for RmsNorm {
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(gradient_by("rms_norm_grad", |cx| cx.args.to_vec()))
+        Some(gradient_by(&RmsNormGrad, |cx| cx.args.values().to_vec()))
     }
 
     fn policy(&self) -> Policy {
@@ -95,20 +100,24 @@ impl CompositeDef for RmsNormGrad {
         "rms_norm_grad"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "weight", "ct"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![EPS.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [x, weight, ct] = arity("rms_norm_grad", args)?;
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [x, weight, ct] = args.required()?;
         check("rms_norm_grad", x, weight)?;
         require_same("rms_norm_grad", x, ct)?;
         Ok(smallvec![x.clone(), weight.clone()])
     }
 
     /// With `c = ct * inverse` and `d = mean(x^2) + eps`: `w c - x * mean(w c x) / d` and `sum(c x)`.
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (x, weight, ct) = (args[0], args[1], args[2]);
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [x, weight, ct] = args.required()?;
         let (guarded, inverse) = statistics(b, x, attrs.get(&EPS)?)?;
         let ct = b.multiply(ct, inverse)?;
         let products = b.multiply(ct, x)?;

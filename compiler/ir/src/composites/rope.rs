@@ -7,6 +7,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, attr_error, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -102,12 +103,16 @@ impl CompositeDef for Rope {
         "rope"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![THETA.spec(), INVERSE.spec(), FACTOR.spec(), TRAINED.spec(), LOW.spec(), HIGH.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let types = infer_unary("rope", Takes::Float, args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let types = infer_unary("rope", Takes::Float, args[0])?;
         let x = args[0];
         if x.rank() != 4 || !x.shape()[3].is_multiple_of(2) {
             return Err(shape_error(format!(
@@ -118,7 +123,7 @@ impl CompositeDef for Rope {
         Ok(types)
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let x = args[0];
         let shape = b.shape(x).clone();
         let (cosine, sine) = tables(b, attrs, x)?;
@@ -138,7 +143,7 @@ impl CompositeDef for Rope {
         Some(Box::new(|b, attrs, cx| {
             let ct = present(cx.ct())?;
             let opposite = attrs.clone().with(&INVERSE, !attrs.get(&INVERSE)?)?;
-            Ok(Vjp::one(b.emit(sibling("rope", &opposite), &[ct])?))
+            Ok(Vjp::one(b.emit(sibling(&Rope, &opposite), &[ct])?))
         }))
     }
 

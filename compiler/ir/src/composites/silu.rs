@@ -7,6 +7,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -38,17 +39,21 @@ impl CompositeDef for Silu {
         "silu"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        infer_unary("silu", Takes::Float, args)
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        infer_unary("silu", Takes::Float, args[0])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let (_, y) = silu_parts(b, args[0])?;
         Ok(smallvec![y])
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(gradient_by("silu_grad", |cx| vec![cx.args[0]]))
+        Some(gradient_by(&SiluGrad, |cx| vec![cx.args[0]]))
     }
 
     fn policy(&self) -> Policy {
@@ -76,11 +81,15 @@ impl CompositeDef for SiluGrad {
         "silu_grad"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("silu_grad", Takes::Float, args)
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "ct"])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        infer_binary("silu_grad", Takes::Float, args[0], args[1])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let (gate, y) = silu_parts(b, args[0])?;
         let slope = silu_slope(b, gate, y)?;
         Ok(smallvec![b.multiply(args[1], slope)?])

@@ -7,6 +7,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::policy::Follows;
 use crate::syntax::Value;
@@ -30,17 +31,21 @@ impl CompositeDef for Softmax {
         "softmax"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![DIM.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let types = infer_unary("softmax", Takes::Float, args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let types = infer_unary("softmax", Takes::Float, args[0])?;
         attrs.dim(&DIM, args[0])?;
         Ok(types)
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let x = args[0];
         let dim = attrs.dim(&DIM, b.ty(x))?;
         let peak = b.reduce_max(x, &[dim])?;
@@ -54,7 +59,7 @@ impl CompositeDef for Softmax {
 
     /// Needs the result only.
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(gradient_by("softmax_grad", |cx| vec![cx.results[0]]))
+        Some(gradient_by(&SoftmaxGrad, |cx| vec![cx.results[0]]))
     }
 
     fn policy(&self) -> Policy {
@@ -83,18 +88,22 @@ impl CompositeDef for SoftmaxGrad {
         "softmax_grad"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["y", "ct"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![DIM.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let types = infer_binary("softmax_grad", Takes::Float, args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let types = infer_binary("softmax_grad", Takes::Float, args[0], args[1])?;
         attrs.dim(&DIM, args[0])?;
         Ok(types)
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (y, ct) = (args[0], args[1]);
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [y, ct] = args.required()?;
         let dim = attrs.dim(&DIM, b.ty(y))?;
         let weighted = b.multiply(ct, y)?;
         let total = b.reduce_sum(weighted, &[dim])?;

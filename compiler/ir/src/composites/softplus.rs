@@ -6,6 +6,7 @@ use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -24,11 +25,15 @@ impl CompositeDef for Softplus {
         "softplus"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        infer_unary("softplus", Takes::Float, args)
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        infer_unary("softplus", Takes::Float, args[0])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let zero = b.splat_like(args[0], 0.0)?;
         let positive = b.maximum(args[0], zero)?;
         let size = b.abs(args[0])?;

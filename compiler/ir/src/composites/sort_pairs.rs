@@ -6,6 +6,7 @@ use crate::composite::CompositeDef;
 use crate::described;
 use crate::infer::InferCx;
 use crate::op::{Policy, Sample, SampleArg, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_unary};
 use crate::ops::{Direction, Pad};
 use crate::syntax::Value;
@@ -119,12 +120,16 @@ impl CompositeDef for SortPairs {
         "sort_pairs"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![DIM.spec(), DESCENDING.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let mut types = infer_unary("sort_pairs", Takes::Number, args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let mut types = infer_unary("sort_pairs", Takes::Number, args[0])?;
         let dim = attrs.dim(&DIM, args[0])?;
         if i32::try_from(args[0].shape()[dim]).is_err() {
             return Err(shape_error(format!("`sort_pairs` cannot count the elements of `{}` in `s32`", args[0])));
@@ -133,7 +138,7 @@ impl CompositeDef for SortPairs {
         Ok(types)
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let (dim, descending) = (attrs.dim(&DIM, b.ty(args[0]))?, attrs.get(&DESCENDING)?);
         let size = b.shape(args[0])[dim];
         let full = size.next_power_of_two();

@@ -6,7 +6,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, arity, attr_error, dtype_error, shape_error};
+use crate::op::{Policy, Sample, SampleArg, Vjp, attr_error, dtype_error, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::{And, Direction, Or, ShiftLeft, ShiftRightLogical, Xor};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -116,12 +117,16 @@ impl CompositeDef for StochasticConvert {
         "stochastic_convert"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x", "bits"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![DTYPE.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [x, bits] = arity("stochastic_convert", args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [x, bits] = args.required()?;
         for (found, dtype, expected) in [(x, DType::F32, "`x` in `f32`"), (bits, DType::U32, "`bits` in `u32`")] {
             if found.dtype() != dtype {
                 return Err(dtype_error("stochastic_convert", expected, found));
@@ -134,7 +139,7 @@ impl CompositeDef for StochasticConvert {
         Ok(smallvec![x.with_dtype(target(attrs)?)])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let dtype = target(attrs)?;
         let round = if dtype == DType::Bf16 { round_to_bf16 } else { round_to_f16 };
         let rounded = round(b, args[0], args[1])?;

@@ -5,7 +5,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, arity};
+use crate::op::{Policy, Sample, SampleArg, Vjp};
+use crate::operands::{Args, Operands};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -23,12 +24,16 @@ impl CompositeDef for StopGradient {
         "stop_gradient"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [x] = arity("stop_gradient", args)?;
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let x = args[0];
         Ok(smallvec![x.clone()])
     }
 
-    fn expand(&self, _: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, _: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         Ok(smallvec![args[0]])
     }
 

@@ -6,7 +6,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, arity, dtype_error};
+use crate::op::{Policy, Sample, SampleArg, Vjp, dtype_error};
+use crate::operands::{Args, Operands};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -27,8 +28,12 @@ impl CompositeDef for StreamWords {
         "stream_words"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [keys, step] = arity("stream_words", args)?;
+    fn operands(&self) -> Operands {
+        Operands::of(&["keys", "step"])
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [keys, step] = args.required()?;
         if keys.dtype() != DType::U32 || keys.rank() != 1 {
             return Err(dtype_error("stream_words", "a vector of keys in `u32`", keys));
         }
@@ -38,7 +43,7 @@ impl CompositeDef for StreamWords {
         Ok(smallvec![keys.clone()])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let streams = mix(b, args[0])?;
         let step = b.bitcast_convert(args[1], DType::U32)?;
         let step = b.broadcast_in_dim(step, &[], b.shape(streams).clone())?;

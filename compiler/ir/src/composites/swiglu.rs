@@ -6,7 +6,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, arity, require_same};
+use crate::op::{Policy, Sample, SampleArg, require_same};
+use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_binary, require_elements};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -25,17 +26,21 @@ impl CompositeDef for Swiglu {
         "swiglu"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("swiglu", Takes::Float, args)
+    fn operands(&self) -> Operands {
+        Operands::of(&["gate", "up"])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
-        let opened = b.composite("silu", &[], &args[..1])?[0];
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        infer_binary("swiglu", Takes::Float, args[0], args[1])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let opened = b.composite("silu", &[], &[args[0]])?[0];
         Ok(smallvec![b.multiply(opened, args[1])?])
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(gradient_by("swiglu_grad", |cx| cx.args.to_vec()))
+        Some(gradient_by(&SwigluGrad, |cx| cx.args.values().to_vec()))
     }
 
     fn policy(&self) -> Policy {
@@ -60,8 +65,12 @@ impl CompositeDef for SwigluGrad {
         "swiglu_grad"
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [gate, up, ct] = arity("swiglu_grad", args)?;
+    fn operands(&self) -> Operands {
+        Operands::of(&["gate", "up", "ct"])
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let [gate, up, ct] = args.required()?;
         require_elements("swiglu_grad", Takes::Float, gate)?;
         require_same("swiglu_grad", gate, up)?;
         require_same("swiglu_grad", gate, ct)?;
@@ -69,8 +78,8 @@ impl CompositeDef for SwigluGrad {
     }
 
     /// With `s = logistic(gate)` and `t = ct * s`: `up * (t + t * gate * (1 - s))` and `t * gate`.
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
-        let (gate, up, ct) = (args[0], args[1], args[2]);
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        let [gate, up, ct] = args.required()?;
         let share = b.logistic(gate)?;
         let through = b.multiply(ct, share)?;
         let up_ct = b.multiply(through, gate)?;

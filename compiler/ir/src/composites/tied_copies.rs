@@ -7,7 +7,8 @@ use crate::build::{Builder, Values, present};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, arity};
+use crate::op::{Policy, Sample, SampleArg, Vjp};
+use crate::operands::{Args, Operands};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -29,18 +30,22 @@ impl CompositeDef for TiedCopies {
         "tied_copies"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![ROWS.spec(), COPIES.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [x] = arity("tied_copies", args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let x = args[0];
         shares("tied_copies", attrs, x, 0)?;
         Ok(smallvec![x.clone()])
     }
 
-    fn expand(&self, _: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
-        Ok(Values::from_slice(args))
+    fn expand(&self, _: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
+        Ok(smallvec![args[0]])
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {

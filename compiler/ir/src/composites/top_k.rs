@@ -6,7 +6,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, arity, shape_error};
+use crate::op::{Policy, Sample, SampleArg, Vjp, shape_error};
+use crate::operands::{Args, Operands};
 use crate::ops::Direction;
 use crate::ops::class::{Takes, require_elements};
 use crate::syntax::Value;
@@ -48,12 +49,16 @@ impl CompositeDef for TopK {
         "top_k"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![K.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [x] = arity("top_k", args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let x = args[0];
         require_elements("top_k", Takes::Float, x)?;
         let (k, _) = Self::sizes(attrs, x)?;
         let mut shape = x.shape().clone();
@@ -62,7 +67,7 @@ impl CompositeDef for TopK {
     }
 
     /// Takes the first largest of the elements that are left, `k` times.
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let x = args[0];
         let (k, size) = Self::sizes(attrs, b.ty(x))?;
         let (shape, last) = (b.shape(x).clone(), b.shape(x).rank() - 1);

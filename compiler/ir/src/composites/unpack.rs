@@ -7,7 +7,8 @@ use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, Vjp, arity};
+use crate::op::{Policy, Sample, SampleArg, Vjp};
+use crate::operands::{Args, Operands};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -38,18 +39,22 @@ impl CompositeDef for Unpack {
         "unpack"
     }
 
+    fn operands(&self) -> Operands {
+        Operands::of(&["x"])
+    }
+
     fn schema(&self) -> Vec<AttrSpec> {
         vec![DIM.spec(), ROWS.spec(), COPIES.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [x] = arity("unpack", args)?;
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let x = args[0];
         let dim = attrs.dim(&DIM, x)?;
         let shares = shares("unpack", attrs, x, dim)?;
         Ok(shares.iter().map(|share| x.with_shape(part_shape(x, dim, share))).collect())
     }
 
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let ty = b.ty(args[0]).clone();
         let dim = attrs.dim(&DIM, &ty)?;
         let part = |share: Share| {

@@ -2,7 +2,7 @@
 
 use crate::interpret::EvalCx;
 use crate::lower::LowerCx;
-use crate::op::{arity, dtype_error, require_same};
+use crate::op::{dtype_error, require_same};
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
 pub(crate) use halite_hlo::Takes;
@@ -28,9 +28,8 @@ pub(crate) fn require_elements(op: &str, takes: Takes, ty: &TensorType) -> Resul
 /// One operand; the result has its type.
 ///
 /// # Errors
-/// On a wrong number of operands or a wrong element type.
-pub(crate) fn infer_unary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
-    let [x] = arity(op, args)?;
+/// On a wrong element type.
+pub(crate) fn infer_unary(op: &str, takes: Takes, x: &TensorType) -> Result<Types> {
     require_elements(op, takes, x)?;
     Ok(smallvec![x.clone()])
 }
@@ -38,9 +37,8 @@ pub(crate) fn infer_unary(op: &str, takes: Takes, args: &[&TensorType]) -> Resul
 /// Two operands of one type; the result has it too.
 ///
 /// # Errors
-/// On a wrong number of operands, different types or a wrong element type.
-pub(crate) fn infer_binary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
-    let [x, y] = arity(op, args)?;
+/// On different types or a wrong element type.
+pub(crate) fn infer_binary(op: &str, takes: Takes, x: &TensorType, y: &TensorType) -> Result<Types> {
     require_elements(op, takes, x)?;
     require_same(op, x, y)?;
     Ok(smallvec![x.clone()])

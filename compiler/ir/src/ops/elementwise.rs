@@ -78,7 +78,10 @@ impl<T: Elementwise> OpDef for T {
                 require_elements(T::NAME, op.takes(), x)?;
                 Ok(smallvec![x.with_dtype(op.gives(x.dtype()))])
             }
-            Hlo::Binary(op) => infer_binary(T::NAME, op.takes(), args),
+            Hlo::Binary(op) => {
+                let [x, y] = arity(T::NAME, args)?;
+                infer_binary(T::NAME, op.takes(), x, y)
+            }
         }
     }
 

@@ -1,30 +1,26 @@
 //! Reading one function.
 
-use super::attrs::{AttrReader, missing_type, parse_rounding, to_attr};
+use super::attrs::{AttrReader, missing_type, to_attr};
+use super::inst::{InstText, ValueRef, read_cast, read_inst, value_refs};
 use super::lines::Line;
 use super::literal::Literal;
 use super::names::hint_of;
 use super::reader::{Known, PRIMITIVES, Reader};
 use super::roles::{parse_param_role, parse_result_role};
 use super::syntax::{AttrText, Chunk, Field, Rule, fields, parse_type, sigil_name};
-use crate::attr::{Attr, AttrSlot};
-use crate::attrs::{Attrs, Cast};
+use crate::attrs::Attrs;
 use crate::build::Builder;
 use crate::composite::Composite;
 use crate::layout::Layout;
 use crate::loc::LocKind;
 use crate::ops::Op;
-use crate::syntax::{ParamRole, ResultRole, Rounding, Value};
+use crate::syntax::{ParamRole, ResultRole, Value, Values};
 use crate::ty::TensorType;
 use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Result, Span, codes};
-use halite_tensor::DType;
 use pest::iterators::Pair;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-
-/// A name of a value with its place.
-type ValueRef<'t> = (Cow<'t, str>, &'t str, Span);
 
 /// A stated parameter.
 struct ParamText<'t> {
@@ -40,19 +36,6 @@ struct ResultText {
     ty: TensorType,
     role: ResultRole,
     span: Span,
-}
-
-/// An instruction before its names are resolved.
-#[derive(Default)]
-struct InstText<'t> {
-    results: Vec<ValueRef<'t>>,
-    op: &'t str,
-    literal: Option<Pair<'t, Rule>>,
-    args: Vec<ValueRef<'t>>,
-    fields: Vec<Field<'t>>,
-    rounding: Option<(Rounding, Span)>,
-    types: Vec<TensorType>,
-    types_span: Option<Span>,
 }
 
 /// The values of a function by name; `None` when the line that defines one is bad.
@@ -178,54 +161,6 @@ fn read_result(chunk: &Chunk<'_>, result: Pair<'_, Rule>) -> Result<ResultText> 
     Ok(ResultText { name, ty, role, span })
 }
 
-fn value_refs<'t>(chunk: &Chunk<'t>, values: Pair<'t, Rule>) -> Vec<ValueRef<'t>> {
-    let values = values.into_inner().filter(|part| part.as_rule() == Rule::value);
-    values.map(|value| (sigil_name(&value), &value.as_str()[1..], chunk.span_of(&value))).collect()
-}
-
-fn read_inst<'t>(chunk: &Chunk<'t>) -> Result<InstText<'t>> {
-    let mut inst = InstText::default();
-    for pair in chunk.parse(Rule::instruction)? {
-        match pair.as_rule() {
-            Rule::values => inst.args = value_refs(chunk, pair),
-            Rule::equals => inst.results = std::mem::take(&mut inst.args),
-            Rule::word => inst.op = pair.as_str(),
-            Rule::literal => inst.literal = pair.into_inner().next(),
-            Rule::attrs => inst.fields = fields(chunk, pair)?,
-            Rule::types => {
-                inst.types_span = Some(chunk.span_of(&pair));
-                let types = pair.into_inner().filter(|part| part.as_rule() == Rule::ty);
-                inst.types = types.map(|ty| parse_type(chunk, &ty)).collect::<Result<_>>()?;
-            }
-            _ => {}
-        }
-    }
-    let mut names = FxHashSet::default();
-    for field in &inst.fields {
-        if !names.insert(field.name) {
-            let message = format!("attribute `{}` is given twice", field.name);
-            return Err(Diagnostic::error(codes::DUPLICATE, message).at(field.span, ""));
-        }
-    }
-    if let Some(position) = inst.fields.iter().position(|field| field.name == "rounding") {
-        let field = inst.fields.remove(position);
-        inst.rounding = Some((parse_rounding(&field)?, field.span));
-    }
-    Ok(inst)
-}
-
-/// Reads a cast from `compute = f32` and the stated types of the results.
-fn read_cast(attr: &Attr, field: &Field<'_>, inst: &InstText<'_>) -> Result<Cast> {
-    let mut compute = DType::F32;
-    let set = compute.set(attr).is_ok() && compute.is_float();
-    let message = || format!("`compute` of `{}` is a float type, found `{}`", inst.op, field.text);
-    let wrong = || Diagnostic::error(codes::ATTRIBUTE, message()).at(field.span, "");
-    if !set {
-        return Err(wrong());
-    }
-    Ok(Cast { compute, results: inst.types.iter().map(TensorType::dtype).collect() })
-}
-
 /// The names before `=` of a line that does not follow the grammar.
 fn guess_results<'t>(chunk: &Chunk<'t>) -> Vec<(Cow<'t, str>, Span)> {
     let left = chunk.text.split_once('=').map_or("", |(left, _)| left);
@@ -285,7 +220,7 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
     fn read_return(&mut self, chunk: &Chunk<'t>, results: Option<&[ResultText]>) -> Result<()> {
         let values = chunk.parse(Rule::return_line)?.find(|pair| pair.as_rule() == Rule::values);
         let refs = values.map(|pair| value_refs(chunk, pair)).unwrap_or_default();
-        let values = self.resolve(&refs)?;
+        let values = self.resolve(refs.iter())?;
         let (Some(values), Some(results), false) = (values, results, self.lenient) else { return Ok(()) };
         if values.len() != results.len() {
             let (found, expected) = (values.len(), results.len());
@@ -325,16 +260,30 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
 
     /// Emits an instruction; `None` when it depends on a bad line.
     fn emit(&mut self, chunk: &Chunk<'t>, inst: &InstText<'t>) -> Result<Option<Vec<Value>>> {
-        let args = self.resolve(&inst.args)?;
+        let args = self.resolve(inst.args.iter())?;
+        let named = self.resolve(inst.named.iter().map(|(.., value)| value))?;
         let Some(op) = self.read_op(chunk.span(), inst)? else { return Ok(None) };
-        let Some(args) = args else { return Ok(None) };
+        let (Some(args), Some(named)) = (args, named) else { return Ok(None) };
         let outer = self.b.enter(LocKind::Source(chunk.span()));
-        let values = self.b.emit_all(op, &args);
+        let values = self.apply(op, inst, &args, &named);
         self.b.set_loc(outer);
         let values = values?;
         self.check_types(chunk.span(), inst, &values)?;
         self.read_rounding(inst)?;
         Ok(Some(values.to_vec()))
+    }
+
+    /// Applies an op to operands by position and, if it is a composite, by name.
+    fn apply(&mut self, op: Op, inst: &InstText<'t>, args: &[Value], named: &[Value]) -> Result<Values> {
+        let names = || inst.named.iter().map(|&(name, ..)| name);
+        let Op::Composite(composite) = op else {
+            let Some((name, span, _)) = inst.named.first() else { return self.b.emit_all(op, args) };
+            let message = format!("`{}` takes its operands by position, found `{name} = `", inst.op);
+            return Err(Diagnostic::error(codes::ARITY, message).at(*span, "").help("write the value alone"));
+        };
+        self.reader.registry.composite(inst.op)?.operands().check_form(inst.op, args.len(), names())?;
+        let named: Vec<_> = names().zip(named.iter().copied()).collect();
+        self.b.apply(composite, args, &named)
     }
 
     /// Sets the rounding of the instruction just emitted.
@@ -370,7 +319,10 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
     }
 
     /// The values behind names; `None` when one is of a bad line.
-    fn resolve(&mut self, refs: &[ValueRef<'t>]) -> Result<Option<Vec<Value>>> {
+    fn resolve<'r>(&mut self, refs: impl ExactSizeIterator<Item = &'r ValueRef<'t>>) -> Result<Option<Vec<Value>>>
+    where
+        't: 'r,
+    {
         let mut values = Some(Vec::with_capacity(refs.len()));
         for (name, _, span) in refs {
             match self.scope.get(name) {
@@ -414,7 +366,7 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
         if let Some((attr, field)) = compute {
             attrs = attrs.with_cast(read_cast(&attr, field, inst)?);
         }
-        Ok(Some(Composite { name: inst.op.into(), attrs }.into()))
+        Ok(Some(Composite::of(&**def, attrs).into()))
     }
 
     fn names_bad_function(&self, field: &Field<'t>) -> bool {

@@ -12,6 +12,8 @@
 //! }
 //! ```
 //!
+//! Optional operands of composites have their names and stand last: `linear %x, %w, bias = %b`.
+//!
 //! Printing a parsed text that was printed gives the same text; parsing a printed module gives the same module, except
 //! for locations, which become positions in the text. A name in quotes may hold any character. Constants of more than 16
 //! different elements stand in `resource` lines after the functions. Parsing accepts a text without the first two lines:
@@ -21,6 +23,7 @@
 
 mod attrs;
 mod function;
+mod inst;
 mod layout;
 mod lines;
 mod literal;

@@ -6,6 +6,7 @@ use super::names::ValueNames;
 use super::numbers::print_hex;
 use super::quoted::print_name;
 use super::roles::{print_param_role, print_result_role};
+use crate::ops::Op;
 use crate::syntax::{Function, Inst, Module, Value};
 use std::fmt::Write;
 
@@ -169,7 +170,7 @@ fn inst_line(
     }
     if !inst.args.is_empty() {
         line.push_str(if attrs.literal.is_empty() { " " } else { ", " });
-        names.write_all(&mut line, &inst.args);
+        write_operands(&mut line, names, inst);
     }
     if let Some(rounding) = &inst.rounding {
         attrs.field("rounding", &rounding.to_string());
@@ -181,6 +182,18 @@ fn inst_line(
         write_type(&mut line, if position == 0 { " : " } else { ", " }, function, result);
     }
     line
+}
+
+/// Appends the operands of an instruction, the optional ones of a composite by name.
+fn write_operands(out: &mut String, names: &ValueNames, inst: &Inst) {
+    let Op::Composite(composite) = &inst.op else { return names.write_all(out, &inst.args) };
+    let (positional, optional) = inst.args.split_at(inst.args.len().saturating_sub(composite.given.count()));
+    names.write_all(out, positional);
+    for (at, (name, &value)) in composite.given.names().zip(optional).enumerate() {
+        out.push_str(if at == 0 && positional.is_empty() { "" } else { ", " });
+        write!(out, "{name} = ").expect("a string takes any text");
+        names.write(out, value);
+    }
 }
 
 /// Appends `before` and the type of a value; `?` when the value does not exist.

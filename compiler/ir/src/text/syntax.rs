@@ -106,7 +106,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::reads => "`<=`",
         Rule::order => "an order such as `T(1,0)`",
         Rule::star => "`*`",
-        Rule::param | Rule::value | Rule::values => "a value such as `%x`",
+        Rule::param | Rule::value | Rule::values | Rule::named | Rule::operand => "a value such as `%x`",
         Rule::global => "a name such as `@f`",
         Rule::ty | Rule::types => "a type such as `f32[4,8]`",
         Rule::result | Rule::result_name => "a result such as `loss: f32[]`",

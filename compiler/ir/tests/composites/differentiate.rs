@@ -1,7 +1,8 @@
 //! Reverse mode in small: enough to differentiate one composite.
 
 use halite_ir::{
-    Builder, Composite, FuncId, Interpreter, Module, OpDef, ParamRole, Registry, TensorType, Value, Values, Vjp, VjpCx,
+    Attr, Builder, Composite, FuncId, Interpreter, Module, OpDef, ParamRole, Registry, TensorType, Value, Values, Vjp,
+    VjpCx,
 };
 use halite_tensor::HostTensor;
 use std::collections::BTreeMap;
@@ -21,6 +22,11 @@ impl Program {
     /// Applies `op` to parameters of the types of `args`.
     pub(crate) fn forward(op: &Composite, args: &[HostTensor]) -> Self {
         Self::build(args, |b, args| b.emit_all(op.clone(), args).unwrap())
+    }
+
+    /// Applies a composite to parameters of the types of `args`, optional operands by position.
+    pub(crate) fn call(name: &str, attrs: &[(&str, Attr)], args: &[HostTensor]) -> Self {
+        Self::build(args, |b, args| b.composite(name, attrs, args).unwrap())
     }
 
     /// The gradients of `op` by its first operands, from these and the cotangents of its float results.

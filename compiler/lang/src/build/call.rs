@@ -18,8 +18,8 @@ impl<'b> Call<'b> {
         Self { model, name: name.to_owned(), given: args.into_iter().map(|arg| (None, arg)).collect(), caller }
     }
 
-    /// The same call with an attribute of the composite, or an argument of the builtin, by name.
-    pub fn attr(mut self, name: &str, value: impl Into<Argument>) -> Self {
+    /// The same call with an operand or an attribute of the composite, or an argument of the builtin, by name.
+    pub fn named(mut self, name: &str, value: impl Into<Argument>) -> Self {
         self.given.push((Some(name.into()), value.into()));
         self
     }

@@ -86,7 +86,7 @@ impl ModelBuilder {
     }
 
     /// A tensor of this shape with the same number everywhere, in the element type of weights. Of another element type:
-    /// `m.call("full", [Argument::from([2, 3]), 1.into()]).attr("type", DType::S32)`.
+    /// `m.call("full", [Argument::from([2, 3]), 1.into()]).named("type", DType::S32)`.
     ///
     /// A mistake: a size below 1, a number that is not finite.
     #[track_caller]
@@ -101,7 +101,7 @@ impl ModelBuilder {
     }
 
     /// The positions along a dimension, from 0, as `s32` of this shape. Of another element type:
-    /// `m.call("iota", [shape]).attr("dim", 0).attr("type", DType::F32)`. The dimension counts from the end when negative.
+    /// `m.call("iota", [shape]).named("dim", 0).named("type", DType::F32)`. The dimension counts from the end when negative.
     ///
     /// A mistake: a size below 1, a dimension that is not there.
     #[track_caller]

@@ -119,7 +119,7 @@ methods! {
     /// With its elements backwards along these dimensions.
     reverse = "reverse" (dims);
     /// The greatest element along these dimensions, which are dropped. To keep them with size 1, here and in the other
-    /// reductions: `m.call("max", [x]).attr("dims", dims).attr("keep", true)`. A dimension that is not there or named twice
+    /// reductions: `m.call("max", [x]).named("dims", dims).named("keep", true)`. A dimension that is not there or named twice
     /// is a mistake.
     max = "max" (dims);
     /// The least element along these dimensions, which are dropped.

@@ -12,7 +12,7 @@ mod table;
 use super::{Ops, Part, Place, Spans, Value};
 use crate::suggest::suggest;
 use halite_ir::ops::Reduction;
-use halite_ir::{Attr, Builder, Real, Registry, Value as Tensor};
+use halite_ir::{Attr, Builder, CompositeDef, Real, Registry, Value as Tensor};
 use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Result, codes};
 use table::BUILTINS;
@@ -185,27 +185,53 @@ impl Ops<'_> {
         }
     }
 
-    /// A composite: tensors by position, attributes by name.
+    /// A composite: operands by position or by name, attributes by name.
     fn composite(&mut self, name: &str, given: Vec<Given>, spans: &dyn Spans) -> Result<Vec<Value>> {
-        if self.b.registry().composite(name).is_err() {
+        let Ok(def) = self.b.registry().composite(name).cloned() else {
             return Err(unknown_op(name, [], self.b.registry(), Place::new(spans, Part::Function)));
-        }
-        let (mut args, mut attrs): (Vec<_>, Vec<(&str, Attr)>) = (Vec::new(), Vec::new());
-        for (at, given) in given.iter().enumerate() {
+        };
+        let schema = def.schema();
+        let (mut args, mut named, mut attrs) = (Vec::new(), Vec::new(), Vec::<(&str, Attr)>::new());
+        for (at, Given { name: keyword, value }) in given.iter().enumerate() {
             let place = Place::new(spans, Part::Given(at));
-            match &given.name {
-                None => args.push(self.tensor(&given.value, place)?),
-                Some(keyword) => match to_attr(&given.value) {
-                    Some(attr) => attrs.push((keyword, attr)),
-                    None => return Err(self.wrong_kind("the value of an attribute", &given.value, place)),
-                },
+            let Some(keyword) = keyword else {
+                args.push(self.tensor(value, place)?);
+                continue;
+            };
+            if given[..at].iter().any(|earlier| earlier.name.as_ref() == Some(keyword)) {
+                let error = Diagnostic::error(codes::CALL, format!("`{keyword}` of `{name}` is given twice"));
+                return Err(place.mark(error, "again here"));
+            }
+            if def.operands().names().any(|own| own == &**keyword) {
+                named.push((&**keyword, self.tensor(value, place)?));
+            } else if schema.iter().any(|spec| spec.name == *keyword) {
+                let wrong = || self.wrong_kind("the value of an attribute", value, place);
+                attrs.push((&**keyword, to_attr(value).ok_or_else(wrong)?));
+            } else {
+                return Err(unknown_argument(&*def, keyword, Place::new(spans, Part::Keyword(at))));
             }
         }
         let whole = Place::whole(spans);
-        let results = self.emit(whole, |b| b.composite(name, &attrs, &args))?;
+        let results = self.emit(whole, |b| b.composite_with(name, &attrs, &args, &named))?;
         results.iter().try_for_each(|&result| self.check_size(result, whole))?;
         Ok(results.into_iter().map(Value::Tensor).collect())
     }
+}
+
+/// A name that a call gives and a composite does not take.
+fn unknown_argument(def: &dyn CompositeDef, keyword: &str, place: Place<'_>) -> Diagnostic {
+    let (name, operands, schema) = (def.name(), def.operands(), def.schema());
+    let error = Diagnostic::error(codes::CALL, format!("`{name}` has no operand or attribute `{keyword}`"));
+    let attributes: Vec<_> = schema.iter().map(|spec| format!("`{}`", spec.name)).collect();
+    let takes = match attributes.as_slice() {
+        [] => "no attribute".to_owned(),
+        [one] => format!("the attribute {one}"),
+        _ => format!("the attributes {}", attributes.join(", ")),
+    };
+    let mut known: Vec<&str> = operands.names().collect();
+    known.extend(schema.iter().map(|spec| &*spec.name));
+    let error = place.mark(error, "unknown argument");
+    suggest(error, keyword, known).note(format!("it takes {operands}, and {takes}"))
 }
 
 /// Puts arguments in the order of the builtin's own.

@@ -1,11 +1,11 @@
 //! Patterns, and the words to write them with.
 
+use halite_ir::composites::CausalMask;
 use halite_ir::ops::{
     Add, Concatenate, Cosine, Divide, Erf, Exponential, Log, Logistic, Maximum, Multiply, Negate, Power, Reduce,
     Reduction, Rsqrt, Sine, Slice, Sqrt, Subtract, Tanh,
 };
 use halite_ir::{Attrs, Composite, Op};
-use halite_support::Name;
 use std::mem::{Discriminant, discriminant};
 
 /// A pattern of instructions, from the result towards the operands. A name binds what it meets first; met again, it must stand for the
@@ -56,7 +56,7 @@ impl Pattern {
         match self {
             Pattern::Op(op, _) => vec![discriminant(op)],
             Pattern::Composite(..) => {
-                let any = Composite { name: Name::default(), attrs: Attrs::default() };
+                let any = Composite::of(&CausalMask, Attrs::default());
                 vec![discriminant(&Op::Composite(any))]
             }
             Pattern::Reduce(..) => vec![discriminant(&Op::Reduce(Reduce::default()))],

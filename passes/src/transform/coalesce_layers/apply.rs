@@ -2,7 +2,8 @@
 
 use super::plan::{Merge, Packed, Plan};
 use crate::transform::packed::layout;
-use halite_ir::{Attr, Function, Inst, Module, Registry, Rewriter, Value, Values};
+use halite_ir::composites::linear::BIAS;
+use halite_ir::{Attr, Function, Inst, Module, Op, Registry, Rewriter, Value, Values};
 use halite_support::Result;
 use halite_tensor::Dims;
 
@@ -142,7 +143,9 @@ fn output(b: &mut Rewriter<'_>, inst: &Inst, merge: &Merge, member: usize, part:
     let last = b.shape(part).rank() - 1;
     let mut value = part;
     // The bias of a `linear` that is not merged.
-    if let (Some(&bias), None) = (inst.args.get(2), &merge.bias) {
+    if let (Op::Composite(linear), None) = (&inst.op, &merge.bias)
+        && let Some(bias) = linear.optional(BIAS, &inst.args)
+    {
         let bias = b.value(bias)?;
         let shape = b.shape(value).clone();
         let bias = b.broadcast_in_dim(bias, &[last], shape)?;

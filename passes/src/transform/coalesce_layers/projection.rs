@@ -2,7 +2,7 @@
 
 use super::bound::{Bound, Calls};
 use super::uses::Uses;
-use halite_ir::composites::Linear;
+use halite_ir::composites::linear::{BIAS, Linear};
 use halite_ir::ops::DotGeneral;
 use halite_ir::{Def, Function, Inst, Op, Value};
 use halite_tensor::DType;
@@ -147,10 +147,10 @@ impl Finder<'_> {
         }
     }
 
-    /// A bias that only this product takes: the third operand of `linear`, or a vector added to each row.
+    /// A bias that only this product takes: that of `linear`, or a vector added to each row.
     fn bias(&self, product: &Inst, mirrored: bool) -> Option<Bias> {
-        if let Op::Composite(_) = product.op {
-            let &bias = product.args.get(2)?;
+        if let Op::Composite(linear) = &product.op {
+            let bias = linear.optional(BIAS, &product.args)?;
             return Some(Bias { param: self.vector(bias)?, added: None });
         }
         let product = product.results[0];
