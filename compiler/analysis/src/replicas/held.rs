@@ -1,6 +1,5 @@
 //! Values by which ranks pick the elements that they hold.
 
-use super::state::State;
 use halite_ir::Value;
 use halite_tensor::{DimShard, SubAxisId};
 
@@ -14,11 +13,10 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// A value of this state, on a mesh of so many sub-axes.
-    pub(super) fn new(walk: usize, value: Value, state: &State, sub_axes: usize) -> Self {
-        let is_same = |&sub_axis: &SubAxisId| state.readings.iter().all(|reading| reading.is_same_along(sub_axis));
-        let same = (0..sub_axes.min(64)).filter(is_same).fold(0, |bits, sub_axis| bits | 1 << sub_axis);
-        Self { walk, value, same }
+    /// A value of which all ranks hold the same along those of the sub-axes, so many as the mesh has, of which that is said.
+    pub(super) fn new(walk: usize, value: Value, sub_axes: usize, is_same: impl Fn(SubAxisId) -> bool) -> Self {
+        let sub_axes = (0..sub_axes.min(64)).filter(|&sub_axis| is_same(sub_axis));
+        Self { walk, value, same: sub_axes.fold(0, |bits, sub_axis| bits | 1 << sub_axis) }
     }
 
     /// Whether all ranks along a sub-axis hold the same.

@@ -6,12 +6,18 @@ use super::number::{Index, Number};
 use super::state::State;
 use halite_ir::ops::Reduction;
 use halite_ir::{Function, Inst, Op};
-use halite_tensor::{DType, Mesh};
+use halite_tensor::{DType, Mesh, SubAxisId};
 use std::rc::Rc;
 
 /// The number of the rank, where an instruction gives it.
 fn rank(mesh: &Mesh, op: &Op) -> Option<Number> {
     matches!(op, Op::ReplicaId(_)).then(|| Number::rank(mesh))
+}
+
+/// An operand of an instruction.
+fn source(mesh: &Mesh, inst: &Inst, args: &[State], at: usize, walk: usize) -> Source {
+    let is_same = |sub_axis: SubAxisId| args[at].readings.iter().all(|reading| reading.is_same_along(sub_axis));
+    Source::new(walk, inst.args[at], mesh.sub_axes().len(), is_same)
 }
 
 /// The numbers of the only result of an instruction, if they are known; `walk` is the number of the walk over its function.
@@ -21,7 +27,7 @@ pub(super) fn number(mesh: &Mesh, function: &Function, inst: &Inst, args: &[Stat
         return None;
     }
     let of = |at: usize| args.get(at).and_then(|state| state.number.as_deref());
-    let source = |at: usize| Source::new(walk, inst.args[at], &args[at], mesh.sub_axes().len());
+    let source = |at: usize| source(mesh, inst, args, at, walk);
     let some = |at: usize| of(at).cloned().unwrap_or_else(|| Number::unknown(source(at)));
     let number = match &inst.op {
         Op::Constant(constant) => {
@@ -120,7 +126,7 @@ pub(super) fn mask(mesh: &Mesh, function: &Function, inst: &Inst, args: &[State]
     match &inst.op {
         Op::Compare(op) => {
             let known = |at: usize| args[at].number.as_deref().cloned();
-            let source = |at: usize| Source::new(walk, inst.args[at], &args[at], mesh.sub_axes().len());
+            let source = |at: usize| source(mesh, inst, args, at, walk);
             let some = |at: usize| known(at).unwrap_or_else(|| Number::unknown(source(at)));
             known(0).or(known(1)).and_then(|_| mask::compared(mesh, &some(0), &some(1), op.direction))
         }

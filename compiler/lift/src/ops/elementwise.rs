@@ -2,7 +2,7 @@
 
 use crate::site::{Site, one};
 use halite_hlo::{Comparison, Opcode};
-use halite_ir::ops::{BitcastConvert, Clamp, Compare, Direction, Minimum, Select};
+use halite_ir::ops::{BitcastConvert, Clamp, Compare, Direction, Select};
 use halite_ir::{Op, Value, Values};
 use halite_tensor::DType;
 
@@ -21,10 +21,10 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
         }
         "bitcast-convert" => site.apply(BitcastConvert { dtype }),
         "reduce-precision" => narrowed(site),
-        "minimum" if dtype.is_int() => clamped(site).or_else(|| site.apply(Minimum)),
         opcode => {
             let op = Op::of_opcode(Opcode::parse(opcode)?)?;
-            site.apply(op)
+            let clamped = if matches!(op, Op::Minimum(_)) && dtype.is_int() { clamped(site) } else { None };
+            clamped.or_else(|| site.apply(op))
         }
     }
 }
