@@ -138,10 +138,12 @@ fn without_a_program_the_bundle_is_trained() {
     let folder = tempfile::tempdir().unwrap();
     let (script, program) = (folder.path().join("launch.sh"), folder.path().join("halite"));
     std::fs::write(&script, surroundings("llama-7b", &[]).script(Some("build/the bundle"))).unwrap();
-    std::fs::write(&program, "#!/bin/sh\nprintf '%s|' \"$@\"\n").unwrap();
+    // By another process: what this one has open for writing its children hold too until they run, and such a file cannot be run.
+    let write = "printf %s \"$2\" > \"$1\" && chmod +x \"$1\"";
+    let prints = "#!/bin/sh\nprintf '%s|' \"$@\"\n";
+    shell("sh", &["-c", write, "sh", program.to_str().unwrap(), prints], &[]);
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap_or_default());
     let script = script.to_str().unwrap();
-    shell("chmod", &["+x", program.to_str().unwrap()], &[]);
     let run = |arguments: &[&str]| {
         let output = shell("bash", &[&[script], arguments].concat(), &[("PATH", &path)]);
         assert!(output.status.success(), "{}", text(&output.stderr));

@@ -3,6 +3,7 @@
 use halite_runtime::RuntimeError;
 use halite_runtime::install::{InstallOptions, Progress, install};
 use std::path::Path;
+use std::process::Command;
 
 fn fails(folder: &Path, options: InstallOptions) -> String {
     let destination = Some(folder.join("cache/plugin.so"));
@@ -36,12 +37,19 @@ fn a_missing_python_is_named() {
     assert!(text.contains("cannot run `/no/python`"), "{text}");
 }
 
+/// Writes a script that can be run. Another process does so: what this one has open for writing its children hold too until they run,
+/// and such a file cannot be run.
+fn write_program(path: &Path, text: &str) {
+    let write = "printf %s \"$2\" > \"$1\" && chmod +x \"$1\"";
+    let status = Command::new("sh").args(["-c", write, "sh", path.to_str().unwrap(), text]).status().unwrap();
+    assert!(status.success());
+}
+
 #[test]
 fn a_failing_pip_is_quoted() {
     let folder = tempfile::tempdir().unwrap();
     let python = folder.path().join("python");
-    std::fs::write(&python, "#!/bin/sh\necho no route to the index >&2\nexit 1\n").unwrap();
-    std::fs::set_permissions(&python, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_program(&python, "#!/bin/sh\necho no route to the index >&2\nexit 1\n");
     let text = fails(folder.path(), InstallOptions { python: python.into(), ..Default::default() });
     assert!(text.ends_with("failed: no route to the index"), "{text}");
 }
@@ -55,8 +63,7 @@ fn no_module_of_the_current_folder_is_run() {
     // As if the whole command were started in that folder; nothing is looked for in the network.
     let here = folder.path().display();
     let script = format!("#!/bin/sh\ncd '{here}' || exit 1\nPIP_NO_INDEX=1 PYTHONPATH='{here}' exec python3 \"$@\"\n");
-    std::fs::write(&python, script).unwrap();
-    std::fs::set_permissions(&python, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_program(&python, &script);
     fails(folder.path(), InstallOptions { python: python.into(), ..Default::default() });
     assert!(!folder.path().join("ran").exists());
 }

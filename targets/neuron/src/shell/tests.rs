@@ -5,7 +5,6 @@ use crate::settings::{Profile, Surroundings};
 use halite_bundle::fixtures::small;
 use indexmap::IndexMap;
 use proptest::prelude::*;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -74,6 +73,14 @@ fn cases() -> ProptestConfig {
 fn run(shell: &str, folder: &Path, arguments: &[&str]) -> Output {
     let path = std::env::var("PATH").unwrap_or_default();
     Command::new(shell).args(arguments).current_dir(folder).env_clear().env("PATH", path).output().unwrap()
+}
+
+/// Writes a script that can be run. Another process does so: what this one has open for writing its children hold too until they run,
+/// and such a file cannot be run.
+fn write_program(path: &Path, text: &str) {
+    let write = "printf %s \"$2\" > \"$1\" && chmod +x \"$1\"";
+    let written = run("sh", Path::new("/"), &["-c", write, "sh", path.to_str().unwrap(), text]);
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
 }
 
 /// The files below a folder.
@@ -170,8 +177,7 @@ proptest! {
     fn a_shell_runs_the_program_that_a_word_names(name in file_name()) {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join(&name);
-        std::fs::write(&program, "#!/bin/sh\nprintf ran\n").unwrap();
-        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        write_program(&program, "#!/bin/sh\nprintf ran\n");
         let text = format!("PATH=$PWD:$PATH\n{}\n", word(&name));
         let output = run("sh", folder.path(), &["-c", &text]);
         prop_assert_eq!(output.stdout, b"ran", "{}", String::from_utf8_lossy(&output.stderr));
@@ -226,8 +232,7 @@ proptest! {
         let hlo = bundle_folder.join(&bundle.manifest.modules[0].file);
         std::fs::write(&hlo, b"hlo").unwrap();
         let stub = "#!/bin/sh\nprintf '%s\\0' \"$@\" >\"$CALLED\"\nwhile [ \"$1\" != --output ]; do shift; done\n: >\"$2\"\n";
-        std::fs::write(&program, stub).unwrap();
-        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        write_program(&program, stub);
         let tasks = plan(&bundle).unwrap();
         let text = script(&tasks, &program, &bundle_folder, &output, &environment.into_iter().collect());
         let (work, called) = (root.path().join("work"), root.path().join("called"));

@@ -166,3 +166,13 @@ fn the_corpus_is_the_one_its_readme_describes() {
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
     assert!(readme.contains(&found), "{found} is not the checksum in the README");
 }
+
+/// A program that a test runs is written by another process: what this one has open for writing its children hold too until they run, and
+/// such a file cannot be run ("Text file busy"), which shows once in many times.
+#[test]
+fn tests_write_no_program_that_they_run() {
+    let makes = |text: &str| text.contains("from_mode(0o7") || text.contains(concat!("chmod\", &[\"", "+x"));
+    let files = files_below("", "rs").into_iter().filter(|file| !file.ends_with("repo/files.rs"));
+    let found: Vec<_> = files.filter(|file| makes(&std::fs::read_to_string(file).unwrap())).collect();
+    assert!(found.is_empty(), "{found:?}");
+}

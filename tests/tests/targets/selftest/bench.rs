@@ -6,6 +6,7 @@ use halite_selftest::{CHECKS, Launcher, Limits, Observer, Place, Prepared, Repor
 use halite_tests::ports::own_port;
 use halite_tests::{command_line, standin_nrt};
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -47,12 +48,14 @@ impl Bench {
 
     /// The compiler, started through a script that sets these variables.
     fn compiler(&self, variables: &[(&str, &str)]) -> Compiler {
-        use std::os::unix::fs::PermissionsExt;
         let path = self.folder.path().join("neuronx-cc");
         let set: String = variables.iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
         let program = env!("CARGO_BIN_EXE_stand-in-neuronx-cc");
-        std::fs::write(&path, format!("#!/bin/sh\nSTAND_IN_PROGRAMS=1 {set}exec '{program}' \"$@\"\n")).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        let script = format!("#!/bin/sh\nSTAND_IN_PROGRAMS=1 {set}exec '{program}' \"$@\"\n");
+        // By another process: what this one has open for writing its children hold too until they run, and such a file cannot be run.
+        let write = "printf %s \"$2\" > \"$1\" && chmod +x \"$1\"";
+        let status = Command::new("sh").args(["-c", write, "sh", path.to_str().unwrap(), &script]).status();
+        assert!(status.unwrap().success());
         Compiler::ask(path, &INTERRUPT).unwrap()
     }
 
