@@ -131,7 +131,7 @@ impl Exchange<'_> {
     /// The reading after ranks exchanged blocks of a dimension that keeps its size: the number of the block became that of the rank, and
     /// the number of the rank, in whichever dimension it lay, that of the block.
     fn swapped(&self, reading: &Reading, dim: usize, sub_axes: &[SubAxisId]) -> Result<Vec<Reading>, Fault> {
-        let size = self.shape[dim];
+        let (Some(&first), size) = (sub_axes.first(), self.shape[dim]) else { return Ok(vec![reading.clone()]) };
         let blocks: usize = sub_axes.iter().map(|&sub_axis| self.mesh.sub_axes()[sub_axis].size).product();
         let (block, mut result) = (size / blocks, reading.clone());
         for &sub_axis in sub_axes {
@@ -157,7 +157,7 @@ impl Exchange<'_> {
         let crossed = |digit: &Placed| digit.stride < size && !block.is_multiple_of(digit.stride);
         let beside = |digit: &Placed| crossed(digit) || (stride == Some(size) && digit.stride == block);
         let Some(stride) = stride.filter(|_| !result.of_dim(dim).any(beside)) else {
-            return sub_axes.first().map_or(Ok(vec![result]), |&sub_axis| Err(Fault::Order(sub_axis)));
+            return Err(Fault::Order(first));
         };
         let placed = |dim: usize, stride: usize, above: &dyn Fn(&Placed) -> bool| {
             let mut result = result.clone();

@@ -56,8 +56,18 @@ pub(super) fn number(mesh: &Mesh, function: &Function, inst: &Inst, args: &[Stat
         Op::DynamicSlice(_) => listed(function, inst, args)?,
         op => rank(mesh, op)?,
     };
-    let wraps = ty.dtype().is_unsigned_int() && number.ranks.ends().0 < 0;
-    (!wraps).then_some(number)
+    is_exact(function, inst, &number).then_some(number)
+}
+
+/// Whether the type of the result holds all of its numbers. What nothing is known of may wrap, as numbers of ranks that are taken from
+/// it and compared with others do alike, but for a conversion to fewer bits.
+fn is_exact(function: &Function, inst: &Inst, number: &Number) -> bool {
+    let dtype = function.ty(inst.results[0]).dtype();
+    if number.unknown.is_some() {
+        return !matches!(inst.op, Op::Convert(_)) || dtype.bits() >= function.ty(inst.args[0]).dtype().bits();
+    }
+    let (Some((least, most)), Some((low, high))) = (number.ends(), dtype.int_range()) else { return false };
+    low <= i128::from(least) && i128::from(most) <= high
 }
 
 /// The longest list that is kept: one element for each rank of a large mesh.
@@ -132,7 +142,7 @@ pub(super) fn mask(mesh: &Mesh, function: &Function, inst: &Inst, args: &[State]
         }
         Op::And(_) => mask::both(mesh, of(0)?, of(1)?),
         Op::Or(_) => Some(mask::both(mesh, &of(0)?.negation(), &of(1)?.negation())?.negation()),
-        Op::Not(_) => Some(of(0)?.negation()),
+        Op::Not(_) if function.ty(inst.results[0]).dtype() == DType::Pred => Some(of(0)?.negation()),
         Op::Reduce(op) => {
             let shape = function.ty(inst.args[0]).shape();
             op.dims.iter().all(|&dim| shape[dim] == 1).then(|| of(0).cloned())?

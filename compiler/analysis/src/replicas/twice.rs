@@ -77,16 +77,8 @@ pub(super) fn is_plain_mean(function: &Function, operand: Value, result: Value, 
             _ => false,
         }
     };
-    let mut before = operand;
-    for _ in 0..MAX_STEPS {
-        let Some(inst) = function.def(before) else { break };
-        if inst.args.iter().any(|&arg| divides(inst, arg)) {
-            return true;
-        }
-        if !moves(&inst.op) {
-            break;
-        }
-        before = inst.args[0];
+    if is_divided(function, operand, divides) {
+        return true;
     }
     let (mut open, mut steps, mut divided) = (vec![result], 0, false);
     while let Some(value) = open.pop() {
@@ -122,16 +114,8 @@ fn is_mean(entry: &Function, operand: Value, result: Value, size: usize) -> bool
             (1.0..=most).contains(&parts.round()) && (parts - parts.round()).abs() < 1e-3 * parts
         })
     };
-    let mut before = operand;
-    for _ in 0..MAX_STEPS {
-        let Some(inst) = entry.def(before) else { break };
-        if inst.args.iter().any(|&arg| divides(inst, arg)) {
-            return true;
-        }
-        if !moves(&inst.op) {
-            break;
-        }
-        before = inst.args[0];
+    if is_divided(entry, operand, divides) {
+        return true;
     }
     let (mut open, mut steps) = (vec![result], 0);
     while let Some(value) = open.pop().filter(|_| steps < MAX_STEPS) {
@@ -145,6 +129,22 @@ fn is_mean(entry: &Function, operand: Value, result: Value, size: usize) -> bool
                 open.extend(&user.results);
             }
         }
+    }
+    false
+}
+
+/// Whether a value is the result of an instruction that `divides` one of its operands, but for moves.
+fn is_divided(function: &Function, value: Value, divides: impl Fn(&Inst, Value) -> bool) -> bool {
+    let mut before = value;
+    for _ in 0..MAX_STEPS {
+        let Some(inst) = function.def(before) else { break };
+        if inst.args.iter().any(|&arg| divides(inst, arg)) {
+            return true;
+        }
+        if !moves(&inst.op) {
+            break;
+        }
+        before = inst.args[0];
     }
     false
 }
