@@ -41,8 +41,8 @@ fn a_missing_python_is_named() {
 /// and such a file cannot be run.
 fn write_program(path: &Path, text: &str) {
     let write = "printf %s \"$2\" > \"$1\" && chmod +x \"$1\"";
-    let status = Command::new("sh").args(["-c", write, "sh", path.to_str().unwrap(), text]).status().unwrap();
-    assert!(status.success());
+    let written = Command::new("sh").args(["-c", write, "sh"]).arg(path).arg(text).status();
+    assert!(written.is_ok_and(|status| status.success()), "{} is not written", path.display());
 }
 
 #[test]
