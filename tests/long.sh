@@ -24,7 +24,7 @@ parts=(
     "xla-rs|the whole suite of the executor on the crate xla"
     "python|the wheel as it is released: all tests, and those of JAX with its oldest version"
     "bits|bits of two streams at 20,528 differences, 2^20 words each"
-    "random|20,000 random modules, 400 of layers, 2,000 under other names"
+    "random|20,000 random modules, 400 of layers, 2,000 under other names, 40,000 functions of integers"
     "verdicts|a million verdicts, and right programs from 20 seeds"
     "bugs|seeded bugs from five seeds"
     "causality|2,000 masks, 2,000 mutants and 2,000 models of idioms against runs"
@@ -62,7 +62,9 @@ run() {
         xla-rs) bash tests/xla-rs.sh all ;;
         python) bash bindings/python/test.sh long ;;
         bits) HALITE_RANDOM_BITS=20000 "${release[@]}" --lib -- random_bits:: ;;
-        random) HALITE_RANDOM_MODULES=20000 "${tests[@]}" --test laws -- random_modules:: random_layers:: names:: lift:: ;;
+        random)
+            HALITE_RANDOM_MODULES=20000 HALITE_INTEGER_RANGES=20000 "${tests[@]}" --test laws -- \
+                random_modules:: random_layers:: names:: lift:: exact_integers:: ;;
         verdicts) HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 "${tests[@]}" --test laws -- verdicts:: ;;
         bugs) HALITE_BUG_SEEDS=5 "${tests[@]}" --test laws -- seeded_bugs:: ;;
         causality)

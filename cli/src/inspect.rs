@@ -7,7 +7,7 @@ use crate::context::{Context, Output, Result};
 use crate::groups::describe as describe_groups;
 use crate::precision::describe as describe_precision;
 use crate::table::{bytes, grouped, short, table};
-use crate::{estimate, listing, placement};
+use crate::{estimate, listing, placement, stages};
 use clap::Args;
 use halite::inspect::{Figures, Summary, groups, hlo, ir, precision};
 use halite_bundle::estimate::{Estimate, MemoryKind};
@@ -41,6 +41,7 @@ Examples:
   halite inspect hlat-7b --precision
   halite inspect --ir train_step hlat-7b
   halite inspect hlat-7b --placement --set parallel.data=4
+  halite inspect tiny --schedule-plot stages.svg --set parallel.pipeline=4 --set accumulate=8
   halite inspect hlat-7b --target trn1 --memory-plot memory.svg
   halite inspect other.hlo.pb --target trn2")]
 pub(super) struct Inspect {
@@ -71,6 +72,12 @@ pub(super) struct Inspect {
     /// Show where weights and their state lie on the mesh instead, and what ranks send to one another in an update.
     #[arg(long, conflicts_with_all = ["dot", "precision", "module", "all", "ir"])]
     placement: bool,
+    /// Show what each stage of a pipeline does in an update instead, and how long stages wait.
+    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "target", "memory_plot"])]
+    schedule: bool,
+    /// Write a plot of what the stages of a pipeline do over time, and show the schedule.
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "target", "memory_plot"])]
+    schedule_plot: Option<PathBuf>,
     /// Estimate what a core of this target needs [default: the target of the recipe].
     #[arg(long)]
     target: Option<String>,
@@ -96,6 +103,10 @@ impl Inspect {
         if self.placement {
             context.require_recipe(&self.input, "--placement")?;
             return placement::show(context, &self.input, &self.overrides());
+        }
+        if self.schedule || self.schedule_plot.is_some() {
+            context.require_recipe(&self.input, "--schedule")?;
+            return stages::show(context, (&self.input, &self.set), self.all, self.schedule_plot.as_deref());
         }
         if self.input.ends_with(".pb") && !self.precision {
             let bytes = files::read(Path::new(&self.input))?;
@@ -135,7 +146,14 @@ impl Inspect {
     /// Whether an option is given that says something of programs alone.
     fn is_of_programs(&self) -> bool {
         let has_name = [&self.module, &self.ir, &self.target].into_iter().any(Option::is_some);
-        has_name || self.dot || self.precision || self.placement || self.memory_plot.is_some() || !self.set.is_empty()
+        has_name
+            || self.dot
+            || self.precision
+            || self.placement
+            || self.schedule
+            || self.schedule_plot.is_some()
+            || self.memory_plot.is_some()
+            || !self.set.is_empty()
     }
 
     /// The overrides of the recipe; a bundle that is there stays as it is, for whatever target it is looked at.

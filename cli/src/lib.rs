@@ -48,6 +48,7 @@ mod plugin_options;
 mod precision;
 mod run;
 mod signals;
+mod stages;
 mod streams;
 pub mod study;
 mod table;

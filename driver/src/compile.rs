@@ -10,6 +10,7 @@ mod ranges;
 mod replicas;
 mod resident;
 mod role;
+mod stages;
 mod vocabulary;
 
 pub use ranges::{Ranges, ranges};
@@ -253,6 +254,7 @@ impl Session {
     /// # Errors
     /// Every mistake found in the model: those in the recipe, in each override in order, in the model.
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
+        stages::check(&source.recipe).map_err(|error| locate(source, error))?;
         let options = halite_lang::Options {
             float: float(&source.recipe.precision),
             overrides: overrides(source, &self.vocabulary, self.data_ranks(source)?),

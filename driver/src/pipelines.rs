@@ -13,12 +13,13 @@ fn clean_up() -> Group<Name> {
 ///
 /// Causality is checked first, where every line is still the user's. Composites that are spelled out are recognized before
 /// `auto-diff`, so that their gradients are those of the composites. Projections become one before it too, so that the
-/// backward and the optimizer work on what is merged.
+/// backward and the optimizer work on what is merged. The model is cut into the parts of a pipeline when all else of it is settled.
 pub fn prepare() -> PipelineSpec {
     let recognize = ["fold-causal-mask", "fuse-rope", "fuse-norm", "fuse-activation", "fuse-softmax"];
     PipelineSpec::from(["bind-recipe", "check-causality"]).then(clean_up()).then(recognize).then([
         "coalesce-layers",
         "pad-uneven",
+        "place-stages",
         "cse",
         "dce",
     ])
@@ -85,7 +86,7 @@ pub fn update_step() -> PipelineSpec {
 
 fn step<const N: usize>(passes: [&'static str; N]) -> PipelineSpec {
     let clean = ["check-precision", "cse", "dce"];
-    let step = prepare().then(passes).then(clean).then(on_ranks()).then(dispatch());
+    let step = prepare().then(passes).then(clean).then(on_ranks()).then(["split-stages"]).then(dispatch());
     step.then(cut()).then(finish()).then(["check-precision"])
 }
 
@@ -116,19 +117,23 @@ mod tests {
     #[test]
     fn the_built_in_pipelines_are_these() {
         let prepare = "bind-recipe, check-causality, clean-up(cse, simplify, fold-constant, dce)*, fold-causal-mask, \
-                       fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, pad-uneven, cse, \
+                       fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, pad-uneven, place-stages, cse, \
                        dce";
-        let dispatch = "partition, take-rank, check-replicas, dispatch-dialect, expand-composites";
+        let ranks = "partition, take-rank, check-replicas";
+        let dispatch = "dispatch-dialect, expand-composites";
         let finish = "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, outline-layers, \
                       combine-collectives, legalize";
         let step = "key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, check-precision, cse, dce";
-        assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {dispatch}, cut, {finish}, check-precision"));
+        assert_eq!(
+            train_step().to_string(),
+            format!("{prepare}, {step}, {ranks}, split-stages, {dispatch}, cut, {finish}, check-precision")
+        );
         let cast = "auto-cast, dce, check-precision";
         let ends = "check-precision, check-causality";
-        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {dispatch}, {finish}, {ends}"));
+        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {ranks}, {dispatch}, {finish}, {ends}"));
         let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, \
                     clean-up(cse, simplify, fold-constant, dce)*";
-        assert_eq!(gradients().to_string(), format!("{cast}, dispatch-dialect, expand-composites, cut, {finish}"));
+        assert_eq!(gradients().to_string(), format!("{cast}, {dispatch}, cut, {finish}"));
     }
 }

@@ -29,12 +29,14 @@ pub(crate) mod outline_layers;
 pub(crate) mod packed;
 pub(crate) mod pad_uneven;
 pub(crate) mod partition;
+pub(crate) mod place_stages;
 pub(crate) mod read_accumulators;
 pub(crate) mod scalar_state;
 pub(crate) mod scale_loss;
 pub(crate) mod simplify;
 pub(crate) mod skip;
 pub(crate) mod slots;
+pub(crate) mod split_stages;
 pub(crate) mod streams;
 pub(crate) mod take_rank;
 pub(crate) mod trained;
@@ -50,6 +52,7 @@ pub(crate) fn passes() -> Vec<Arc<dyn Pass>> {
         Arc::new(dce::Dce),
         Arc::new(coalesce_layers::CoalesceLayers),
         Arc::new(pad_uneven::PadUneven),
+        Arc::new(place_stages::PlaceStages),
         Arc::new(key_dropout::KeyDropout),
         Arc::new(scale_loss::ScaleLoss),
         Arc::new(auto_diff::AutoDiff),
@@ -64,6 +67,7 @@ pub(crate) fn passes() -> Vec<Arc<dyn Pass>> {
         Arc::new(update::Update),
         Arc::new(partition::Partition),
         Arc::new(take_rank::TakeRank),
+        Arc::new(split_stages::SplitStages),
         Arc::new(simplify::Simplify::default()),
         Arc::new(fold_constant::FoldConstant),
         Arc::new(dispatch_dialect::DispatchDialect),

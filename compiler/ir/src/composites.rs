@@ -35,6 +35,7 @@ mod stream_words;
 mod swiglu;
 mod tied_copies;
 pub mod top_k;
+mod transfer;
 mod unpack;
 
 pub use causal_attention::CausalAttention;
@@ -47,6 +48,7 @@ pub use rms_norm::RmsNorm;
 pub use rope::Rope;
 pub use softmax::Softmax;
 pub use top_k::TopK;
+pub use transfer::Transfer;
 
 /// Every built-in composite, in order.
 pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
@@ -88,6 +90,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(swiglu::SwigluGrad),
         Arc::new(tied_copies::TiedCopies),
         Arc::new(top_k::TopK),
+        Arc::new(transfer::Transfer),
         Arc::new(unpack::Unpack),
     ]
 }

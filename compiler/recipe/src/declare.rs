@@ -2,6 +2,7 @@
 
 use crate::schema::{Field, Item, Kind};
 use crate::{ConfigValue, TargetName};
+use halite_schedule::ScheduleKind;
 use halite_tensor::DType;
 use indexmap::IndexMap;
 
@@ -194,6 +195,11 @@ fields! {
     TargetName: Kind::Target;
     IndexMap<String, ConfigValue>: Kind::Config;
     IndexMap<String, String>: Kind::Variables;
+}
+
+impl Field for ScheduleKind {
+    const KIND: Kind = Kind::Word(ScheduleKind::WORDS);
+    const MEANINGS: &'static [&'static str] = ScheduleKind::MEANINGS;
 }
 
 impl<T: Field> Field for Option<T> {

@@ -29,6 +29,7 @@ mod rules;
 mod schedule;
 pub mod schema;
 mod sizes;
+mod stages;
 mod target;
 #[cfg(test)]
 mod testing;
@@ -40,6 +41,7 @@ pub use checkpoint::CheckpointOptions;
 pub use config::ConfigValue;
 pub use data::{DataSource, DataTable, Documents, OnError, Pack, Part};
 pub use extension::{Extension, Section, keys};
+pub use halite_schedule::{Pipeline, ScheduleKind};
 #[doc(hidden)]
 pub use halite_support::doc;
 pub use loss_scale::{DynamicLossScale, LossScale};

@@ -2,6 +2,7 @@
 
 use crate::schema::Kind;
 use crate::{table, words};
+use halite_schedule::ScheduleKind;
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 
@@ -62,8 +63,14 @@ axes! {
     /// Layout over devices. By default, that of one.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct Parallel {
-        /// Stages of the pipeline: 1, since stages are not compiled yet.
+        /// Stages of the pipeline. `halite inspect --schedule` shows what each would do; they are not compiled yet.
         pub pipeline: u32 as Kind::DEGREE = 1,
+        /// Parts of the model on each stage of the pipeline.
+        #[serde(skip_serializing_if = "is_one")]
+        pub chunks: u32 as Kind::DEGREE = 1,
+        /// The order in which stages of the pipeline run forwards and backwards.
+        #[serde(skip_serializing_if = "is_default_schedule")]
+        pub schedule: ScheduleKind = ScheduleKind::OneForwardOneBackward,
         /// Whether activations between blocks are sharded along the sequence.
         pub sequence: bool = false,
         /// The stage of ZeRO: 1 shards the state of the optimizer over data-parallel ranks.
@@ -104,6 +111,14 @@ impl Shard {
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+fn is_default_schedule(kind: &ScheduleKind) -> bool {
+    *kind == ScheduleKind::OneForwardOneBackward
 }
 
 fn is_default_order(order: &[MeshAxis]) -> bool {

@@ -1,6 +1,7 @@
 //! A layout that is one: axes that there are, and no name twice.
 
-use crate::{Divides, MeshAxis, Places, Recipe};
+use crate::{Divides, MeshAxis, Parallel, Places, Recipe};
+use halite_schedule::ScheduleKind;
 use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use std::collections::BTreeSet;
@@ -12,19 +13,28 @@ pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics
     };
     mistakes.extend(recipe.mesh().err().map(|error| at_key(error, "set here")));
     let Some(parallel) = &recipe.parallel else { return };
-    mistakes.extend(stages(parallel.pipeline).map(|error| at_key(error, "not compiled yet")));
+    mistakes.extend(pipeline(recipe, parallel).map(|error| at_key(error, "set here")));
     mistakes.extend(twice(&parallel.shard.tensor).map(|error| at_key(error, "again here")));
     for (pattern, axes) in &parallel.place {
         mistakes.extend(axis(pattern, axes).map(|error| at_key(error, "not allowed here")));
     }
 }
 
-/// Stages of a pipeline.
-fn stages(pipeline: u32) -> Option<Diagnostic> {
-    let error =
-        || Diagnostic::error(codes::NOT_SUPPORTED, format!("a pipeline of {pipeline} stages is not compiled yet"));
-    let help = "set `parallel.pipeline = 1`, and shard the model by `parallel.tensor`; one stage alone compiles with fewer `layers`";
-    (pipeline > 1).then(|| error().key("parallel.pipeline").help(help))
+/// A pipeline that has no such schedule, or chunks and a schedule of no pipeline.
+fn pipeline(recipe: &Recipe, parallel: &Parallel) -> Option<Diagnostic> {
+    if parallel.pipeline > 1 {
+        // Sizes that disagree are told by who makes a step of them.
+        return recipe.sizes().ok().and_then(|_| recipe.pipeline().err());
+    }
+    let Parallel { chunks, schedule, .. } = *parallel;
+    let (key, stated) = match schedule == ScheduleKind::OneForwardOneBackward {
+        _ if chunks > 1 => ("parallel.chunks", chunks.to_string()),
+        false => ("parallel.schedule", format!("`{}`", schedule.name())),
+        true => return None,
+    };
+    let message = format!("`{key}` is {stated}, and the pipeline has one stage");
+    let help = format!("set `parallel.pipeline`, or leave out `{key}`");
+    Some(Diagnostic::error(codes::RECIPE_CLASH, message).key(key).help(help))
 }
 
 /// A dimension that stands in a list twice.

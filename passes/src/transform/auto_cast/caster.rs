@@ -4,6 +4,7 @@ use super::callee::{Callees, Context, Fact, ReadAs};
 use super::overrides::Overrides;
 use super::types::Types;
 use super::wants::Readers;
+use halite_ir::composites::Transfer;
 use halite_ir::ops::Call;
 use halite_ir::paths::nested;
 use halite_ir::{
@@ -155,6 +156,7 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
             Op::Convert(convert) => self.convert(inst, convert.dtype),
             Op::KernelCall(_) => self.kernel(inst),
             Op::OptimizationBarrier(_) => self.each_as_it_comes(inst),
+            _ if Transfer::ends(&inst.op).is_some() => self.each_as_it_comes(inst),
             // Numbers made from positions and counts: they lose their meaning at low precision.
             _ if !inst.args.iter().any(is_float) => self.wide(inst),
             _ if policy.class == OpClass::Integer => self.as_written(inst),

@@ -1,5 +1,6 @@
 //! Values that are read at full precision.
 
+use halite_ir::composites::Transfer;
 use halite_ir::{FuncId, Function, InferCx, Op, OpClass, Policy, ResultRole, Value};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -8,7 +9,7 @@ use std::rc::Rc;
 /// a movement whose result is read so; an element-wise op whose result nothing else reads; or an element-wise composite, which computes
 /// wide, when nothing else reads the value. So a difference made for an exponential, a square made for a sum and a query made to be
 /// rotated are not rounded on the way; a residual, which many read, is. A reader in a function that is called, or of the result of a
-/// function where it is called, counts as if it stood here.
+/// function where it is called, counts as if it stood here; so does one in another part of a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Demand {
     wide: bool,
@@ -104,6 +105,11 @@ impl<'a> AllReaders<'a> {
                 for (param, arg) in edge.params(&self.cx.functions[edge.callee.index()]) {
                     readers.demands[arg.index()].add(inner.of(param));
                 }
+                continue;
+            }
+            if Transfer::ends(&inst.op).is_some() {
+                let there = readers.of(inst.results[0]);
+                readers.demands[inst.args[0].index()].add(there);
                 continue;
             }
             let policy = inst.op.def().policy(&self.cx);

@@ -11,7 +11,8 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-disk", &["support"]),
     ("halite-tensor", &["support"]),
     ("halite-data", &["support", "disk", "tensor"]),
-    ("halite-recipe", &["support", "tensor"]),
+    ("halite-schedule", &[]),
+    ("halite-recipe", &["support", "tensor", "schedule"]),
     ("halite-hlo", &["support", "tensor"]),
     ("halite-stablehlo", &["support", "tensor", "hlo"]),
     ("halite-ir", &["support", "tensor", "hlo"]),
@@ -77,7 +78,7 @@ const TABLE: &[(&str, &[&str])] = &[
         "halite-python",
         &["tensor", "neuron", "page", "report", "runtime", "stablehlo", "data", "train", "verify", "driver"],
     ),
-    ("halite-page", &["support", "recipe", "ir", "bundle", "target", "train"]),
+    ("halite-page", &["support", "schedule", "recipe", "ir", "bundle", "target", "train"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
 

@@ -1,0 +1,111 @@
+//! The work of the stages of a pipeline in an update, for people.
+
+use crate::context::{Context, Output, Result};
+use crate::table::{grouped, table};
+use crate::terminal;
+use halite_page::plot;
+use halite_recipe::ScheduleKind;
+use halite_report::wrap;
+use halite_schedule::{Action, Costs, Schedule, Timeline, Transport};
+use halite_support::Diagnostic;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The actions of a stage that are shown unless all are asked for.
+const SHOWN: usize = 48;
+
+/// Shows the schedule of a recipe's pipeline, with all actions of its stages or the first of each; draws it to a file where one is named.
+pub(super) fn show(
+    context: &mut Context,
+    (input, set): (&str, &[String]),
+    all: bool,
+    file: Option<&Path>,
+) -> Result<Output> {
+    let source = context.load(input, set)?;
+    let (pipeline, kind) = source.recipe.pipeline()?;
+    if pipeline.stages() == 1 {
+        return Ok(Output::new("One stage, which does all. State more: `--set parallel.pipeline=4`.\n", json!({})));
+    }
+    let schedule = Schedule::new(kind, pipeline, Transport::Buffered).map_err(bug)?;
+    let timeline = schedule.simulate(&Costs::equal(&pipeline)).map_err(bug)?;
+    let mut text = describe(kind, &schedule, &timeline, if all { usize::MAX } else { SHOWN });
+    if let Some(file) = file {
+        halite_disk::write(file, plot::schedule(kind, &schedule, &timeline)?.as_bytes())?;
+        text.push_str(&format!("\nwrote {}\n", file.display()));
+    }
+    Ok(Output::new(text, value(kind, &schedule, &timeline)))
+}
+
+/// A schedule that its own kind does not make.
+fn bug(error: halite_schedule::ScheduleError) -> Diagnostic {
+    Diagnostic::bug(error.to_string())
+}
+
+fn describe(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline, shown: usize) -> String {
+    let pipeline = schedule.pipeline();
+    let chunks = match pipeline.chunks() {
+        1 => String::new(),
+        chunks => format!(" of {chunks} chunks each"),
+    };
+    let [stages, batches] = [pipeline.stages(), pipeline.micro_batches()].map(|count| grouped(count as u64));
+    let plural = if pipeline.micro_batches() == 1 { "" } else { "es" };
+    let mut text = format!("{}: {stages} stages{chunks}, {batches} micro-batch{plural} in an update\n\n", kind.name());
+    let head = ["stage", "in flight", "waits"].map(str::to_owned).to_vec();
+    let row = |stage: usize| {
+        let waits = share(timeline.idle(stage), timeline.end());
+        vec![stage.to_string(), grouped(schedule.in_flight(stage) as u64), waits]
+    };
+    let all = (0..pipeline.stages()).map(|stage| timeline.idle(stage)).sum();
+    let waits = share(all, timeline.end() * pipeline.stages() as u64);
+    let total = vec!["all".to_owned(), String::new(), waits];
+    let rows = (0..pipeline.stages()).map(row);
+    text.push_str(&table(&[head].into_iter().chain(rows).chain([total]).collect::<Vec<_>>()));
+    text.push_str(&wrapped(
+        "\n`in flight`: forwards of which residuals are kept. `waits`: the share of the time, where a forward, the gradient by a \
+         part's input and those by its weights cost the same and transfers nothing. `2F0` is the forward of part 2 on micro-batch \
+         0, `B` a backward, `I` and `W` its halves: the gradient by the input, and those by weights.\n",
+        "",
+    ));
+    let width = terminal::out_columns();
+    for (stage, list) in schedule.stages().iter().enumerate() {
+        let first = list.iter().take(shown).map(Action::to_string).collect::<Vec<_>>().join(", ");
+        let rest = match list.len().saturating_sub(shown) {
+            0 => String::new(),
+            rest => format!(", and {} more", grouped(rest as u64)),
+        };
+        let line = format!("{first}{rest}");
+        let line =
+            width.map_or_else(|| line.clone(), |width| wrap(&line, width.saturating_sub(2), "").replace('\n', "\n  "));
+        text.push_str(&format!("\nstage {stage}\n  {line}\n"));
+    }
+    if schedule.stages().iter().any(|list| list.len() > shown) {
+        text.push_str("\n`--all` shows the rest\n");
+    }
+    text
+}
+
+fn wrapped(text: &str, indent: &str) -> String {
+    terminal::out_columns().map_or_else(|| text.to_owned(), |width| wrap(text, width, indent))
+}
+
+/// `27.3%`
+fn share(part: u64, whole: u64) -> String {
+    let percent = if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
+    format!("{percent:.1}%")
+}
+
+fn value(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline) -> Value {
+    let stage = |(stage, list): (usize, &Vec<Action>)| {
+        let actions: Vec<String> = list.iter().map(Action::to_string).collect();
+        let (in_flight, waits) = (schedule.in_flight(stage), timeline.idle(stage));
+        json!({"stage": stage, "in_flight": in_flight, "waits": waits, "actions": actions})
+    };
+    let stages: Vec<Value> = schedule.stages().iter().enumerate().map(stage).collect();
+    json!({
+        "schedule": kind,
+        "pipeline": schedule.pipeline(),
+        "time": timeline.end(),
+        "bubble": timeline.bubble(),
+        "stages": stages,
+    })
+}

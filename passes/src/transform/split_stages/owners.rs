@@ -1,0 +1,109 @@
+//! The parts that make each value.
+
+use crate::transform::place_stages::{Source, sources};
+use halite_ir::composites::Transfer;
+use halite_ir::{Function, Inst, Value};
+use halite_support::{Diagnostic, Result};
+
+/// The part of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owner {
+    /// Made wherever it is read: it follows from nothing that came from another part.
+    Reader,
+    /// Made in one part.
+    Part(usize),
+    /// Made of what several parts made.
+    Joined,
+}
+
+/// The parts that run each instruction of an entry.
+pub(super) struct Owners {
+    pub(super) parts: usize,
+    /// For each instruction, the parts that run it, in order.
+    runs: Vec<Vec<usize>>,
+    /// For each instruction, whether the entry runs it: it joins what several parts made, or is read by what does.
+    pub(super) joins: Vec<bool>,
+    /// What each value follows from.
+    pub(super) sources: Vec<Source>,
+}
+
+impl Owners {
+    /// # Errors
+    /// When a transfer takes what several parts made, which no pass writes.
+    pub(super) fn of(entry: &Function) -> Result<Self> {
+        let sources = sources(entry);
+        let owners = owners(entry)?;
+        let ends = entry.insts.iter().filter_map(|inst| Transfer::ends(&inst.op));
+        let parts = ends.map(|(from, to)| from.max(to) + 1).max().unwrap_or(1);
+        let mut runs: Vec<Vec<usize>> = vec![Vec::new(); entry.insts.len()];
+        let mut joins = vec![false; entry.insts.len()];
+        let mut wanted: Vec<Vec<usize>> = vec![Vec::new(); entry.values.len()];
+        let mut wanted_by_entry = vec![false; entry.values.len()];
+        entry.results.iter().for_each(|result| wanted_by_entry[result.value.index()] = true);
+        for (at, inst) in entry.insts.iter().enumerate().rev() {
+            let mut readers: Vec<usize> =
+                inst.results.iter().flat_map(|result| wanted[result.index()].clone()).collect();
+            if let Some((from, _)) = Transfer::ends(&inst.op) {
+                readers = vec![from];
+            } else {
+                let by_entry = inst.results.iter().any(|result| wanted_by_entry[result.index()]);
+                let is_own = inst.results.iter().any(|result| sources[result.index()].is_own());
+                match owner(&owners, inst) {
+                    Owner::Part(part) => readers = vec![part],
+                    Owner::Joined => {
+                        joins[at] = true;
+                        readers.clear();
+                    }
+                    // Nothing came from another part: the first one makes it, unless another reads it.
+                    Owner::Reader if is_own && readers.is_empty() => readers.push(0),
+                    Owner::Reader => joins[at] = by_entry && !is_own,
+                }
+                readers.sort_unstable();
+                readers.dedup();
+                runs[at].clone_from(&readers);
+            }
+            for arg in &inst.args {
+                wanted[arg.index()].extend(&readers);
+                wanted_by_entry[arg.index()] |= joins[at];
+            }
+        }
+        Ok(Self { parts, runs, joins, sources })
+    }
+
+    /// Whether a part runs an instruction.
+    pub(super) fn runs(&self, part: usize, inst: usize) -> bool {
+        self.runs[inst].contains(&part)
+    }
+
+    /// The part from which the entry has the results of an instruction.
+    pub(super) fn maker(&self, inst: usize) -> Option<usize> {
+        self.runs[inst].first().copied()
+    }
+}
+
+/// The owner of each value.
+fn owners(entry: &Function) -> Result<Vec<Owner>> {
+    let mut owners = vec![Owner::Reader; entry.values.len()];
+    for inst in &entry.insts {
+        let own = owner(&owners, inst);
+        let own = match Transfer::ends(&inst.op) {
+            Some(_) if own == Owner::Joined => {
+                return Err(Diagnostic::bug("a transfer takes what several parts of the model made"));
+            }
+            Some((_, to)) => Owner::Part(to),
+            None => own,
+        };
+        inst.results.iter().for_each(|result| owners[result.index()] = own);
+    }
+    Ok(owners)
+}
+
+/// The owner of what an instruction makes of its operands.
+fn owner(owners: &[Owner], inst: &Inst) -> Owner {
+    let of = |arg: &Value| owners[arg.index()];
+    inst.args.iter().map(of).fold(Owner::Reader, |all, own| match (all, own) {
+        (Owner::Reader, other) | (other, Owner::Reader) => other,
+        (Owner::Part(one), Owner::Part(other)) if one == other => all,
+        _ => Owner::Joined,
+    })
+}

@@ -1,0 +1,146 @@
+//! What the forward and the backward of each part run, are given and return.
+
+use super::owners::Owners;
+use halite_ir::composites::Transfer;
+use halite_ir::{Def, FuncResult, Function, ParamRole, ResultRole, Value};
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+/// An ordered set of values.
+pub(super) type Set = IndexSet<Value, FxBuildHasher>;
+
+/// A function of a part.
+#[derive(Debug, Default)]
+pub(super) struct Half {
+    /// The instructions that it runs.
+    pub(super) insts: Vec<usize>,
+    /// What it is given: parameters of the entry, and what other functions make.
+    pub(super) inputs: Set,
+    /// What it returns to be read by others.
+    pub(super) outputs: Set,
+    /// What it returns for the backward of its part alone.
+    pub(super) residuals: Set,
+}
+
+/// The two functions of a part.
+#[derive(Debug, Default)]
+pub(super) struct Stage {
+    pub(super) forward: Half,
+    pub(super) backward: Half,
+}
+
+/// The functions of all parts.
+pub(super) fn stages(entry: &Function, owners: &Owners) -> Vec<Stage> {
+    (0..owners.parts).map(|part| Splitter { entry, owners, part }.stage()).collect()
+}
+
+/// Splits a part into its forward and its backward.
+struct Splitter<'a> {
+    entry: &'a Function,
+    owners: &'a Owners,
+    part: usize,
+}
+
+impl Splitter<'_> {
+    fn stage(&self) -> Stage {
+        let (mut forward, mut backward) = (Half::default(), Half::default());
+        for inst in &self.entry.insts {
+            match Transfer::ends(&inst.op) {
+                Some((from, to)) if from == self.part && to > from => _ = forward.outputs.insert(inst.args[0]),
+                Some((from, _)) if from == self.part => _ = backward.outputs.insert(inst.args[0]),
+                _ => {}
+            }
+        }
+        for result in &self.entry.results {
+            if self.makes(result.value) {
+                let half = if self.is_of_forward(result) { &mut forward } else { &mut backward };
+                half.outputs.insert(result.value);
+            }
+        }
+        let of_forward = self.needed(forward.outputs.iter().copied(), &vec![false; self.entry.insts.len()]);
+        let is_of_forward = |value: &Value| self.inst(*value).is_some_and(|at| of_forward[at]);
+        for value in self.joined() {
+            let half = if is_of_forward(&value) { &mut forward } else { &mut backward };
+            half.outputs.insert(value);
+        }
+        // The backward makes again what it can of the batch and of weights; the rest of what the forward made it is given.
+        let kept: Vec<bool> = (0..of_forward.len()).map(|at| of_forward[at] && self.is_own(at)).collect();
+        let is_kept = |value: &Value| self.inst(*value).is_some_and(|at| kept[at]);
+        forward.outputs.extend(backward.outputs.iter().copied().filter(is_kept));
+        backward.outputs.retain(|value| !is_kept(value));
+        let of_backward = self.needed(backward.outputs.iter().copied(), &kept);
+        forward.insts = positions(&of_forward);
+        backward.insts = positions(&of_backward);
+        forward.inputs = self.inputs(&forward.insts, &forward.outputs);
+        backward.inputs = self.inputs(&backward.insts, &backward.outputs);
+        let made = backward.inputs.iter().copied().filter(is_kept);
+        forward.residuals = made.filter(|value| !forward.outputs.contains(value)).collect();
+        Stage { forward, backward }
+    }
+
+    /// The position of the instruction of this part that makes a value.
+    fn inst(&self, value: Value) -> Option<usize> {
+        let Def::Inst(at, _) = self.entry.values[value.index()].def else { return None };
+        self.owners.runs(self.part, at as usize).then_some(at as usize)
+    }
+
+    /// Whether this part makes a value that the entry reads, and no other does.
+    fn makes(&self, value: Value) -> bool {
+        self.inst(value).is_some_and(|at| !self.owners.joins[at] && self.owners.maker(at) == Some(self.part))
+    }
+
+    /// Whether an instruction makes what the part owns: what follows from the batch and from weights, or came from another part.
+    fn is_own(&self, at: usize) -> bool {
+        self.entry.insts[at].results.iter().any(|result| self.owners.sources[result.index()].is_own())
+    }
+
+    /// Whether a result of the entry is one of the forward: it is no gradient, and no state of a weight.
+    fn is_of_forward(&self, result: &FuncResult) -> bool {
+        match &result.role {
+            ResultRole::Gradient(_) => false,
+            ResultRole::State(name) => {
+                let param = self.entry.params.iter().find(|param| param.name == *name);
+                !param.is_some_and(|param| matches!(&param.role, ParamRole::State(spec) if spec.of.is_some()))
+            }
+            _ => true,
+        }
+    }
+
+    /// What the entry reads of this part where it joins parts.
+    fn joined(&self) -> Vec<Value> {
+        let joins = self.entry.insts.iter().zip(&self.owners.joins).filter(|(_, joins)| **joins);
+        joins.flat_map(|(inst, _)| &inst.args).copied().filter(|&value| self.makes(value)).collect()
+    }
+
+    /// For each instruction of the part, whether some values follow from it, but for what is `given` anyway.
+    fn needed(&self, values: impl Iterator<Item = Value>, given: &[bool]) -> Vec<bool> {
+        let mut wanted = vec![false; self.entry.values.len()];
+        values.for_each(|value| wanted[value.index()] = true);
+        let mut needed = vec![false; self.entry.insts.len()];
+        for (at, inst) in self.entry.insts.iter().enumerate().rev() {
+            let is_read = inst.results.iter().any(|result| wanted[result.index()]);
+            needed[at] = is_read && self.owners.runs(self.part, at) && !given[at];
+            if needed[at] {
+                inst.args.iter().for_each(|arg| wanted[arg.index()] = true);
+            }
+        }
+        needed
+    }
+
+    /// What instructions, or the results beside them, read and do not make.
+    fn inputs(&self, insts: &[usize], outputs: &Set) -> Set {
+        let mut made = vec![false; self.entry.values.len()];
+        let mut inputs = Set::default();
+        for &at in insts {
+            let inst = &self.entry.insts[at];
+            inputs.extend(inst.args.iter().copied().filter(|arg| !made[arg.index()]));
+            inst.results.iter().for_each(|result| made[result.index()] = true);
+        }
+        inputs.extend(outputs.iter().copied().filter(|value| !made[value.index()]));
+        inputs
+    }
+}
+
+fn positions(chosen: &[bool]) -> Vec<usize> {
+    chosen.iter().enumerate().filter(|(_, chosen)| **chosen).map(|(at, _)| at).collect()
+}
