@@ -25,6 +25,7 @@ mod runs;
 mod schedule;
 mod signals;
 mod stablehlo;
+mod stages;
 mod tampered;
 mod terminal;
 mod train;

@@ -28,10 +28,10 @@ pub trait Executor: Send + Sync {
     /// buffers of others, but a call that is refused has used up what was donated to it.
     fn owns(&self, buffer: &dyn DeviceBuffer) -> bool;
 
-    /// Compiles a program for its number of replicas.
+    /// Compiles a program for its replicas, each on the device that its options state.
     ///
     /// # Errors
-    /// When there are fewer devices than replicas, or the compiler refuses the program.
+    /// When there are fewer devices than replicas, the back end has no choice of devices, or the compiler refuses the program.
     fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>>;
 
     /// Copies a tensor to a device.
@@ -39,6 +39,14 @@ pub trait Executor: Send + Sync {
     /// # Errors
     /// When there is no such device or the copy fails.
     fn upload(&self, tensor: &HostTensor, device: usize) -> Result<Buffer>;
+
+    /// Copies a buffer of this executor to another of its devices, or makes a second buffer on the same one.
+    ///
+    /// # Errors
+    /// When there is no such device, the buffer is another executor's, or the copy fails.
+    fn copy(&self, buffer: &dyn DeviceBuffer, device: usize) -> Result<Buffer> {
+        self.upload(&buffer.download()?, device)
+    }
 }
 
 /// A compiled program.

@@ -1,12 +1,15 @@
 //! A program that can be compiled: bytes, their signature, options.
 
 use crate::{Neff, ProgramFormat, Result, RuntimeError, Signature};
+use std::collections::BTreeSet;
 
 /// Options of a compile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileOptions {
     /// Number of replicas that run the program together, each on its own device; at least 1.
     pub num_replicas: usize,
+    /// The device of each replica; without any, replica r runs on device r.
+    pub devices: Vec<usize>,
     /// Whether XLA may keep chains of narrow floats in a wider type. Off, every instruction rounds as it says.
     pub excess_precision: bool,
     /// XLA's backend optimization level, 0 to 3; `None` leaves XLA's default.
@@ -16,7 +19,26 @@ pub struct CompileOptions {
 impl Default for CompileOptions {
     /// One replica, exact rounding, XLA's optimization level.
     fn default() -> Self {
-        Self { num_replicas: 1, excess_precision: false, optimization_level: None }
+        Self { num_replicas: 1, devices: Vec::new(), excess_precision: false, optimization_level: None }
+    }
+}
+
+impl CompileOptions {
+    /// The device of each replica.
+    pub fn devices(&self) -> Vec<usize> {
+        if self.devices.is_empty() { (0..self.num_replicas).collect() } else { self.devices.clone() }
+    }
+
+    /// # Errors
+    /// When devices are stated, and not one for each replica.
+    fn check_devices(&self) -> Result<()> {
+        let (stated, replicas) = (self.devices.len(), self.num_replicas);
+        let distinct: BTreeSet<usize> = self.devices.iter().copied().collect();
+        if stated == 0 || stated == replicas && distinct.len() == stated {
+            return Ok(());
+        }
+        let reason = format!("{replicas} replicas need a device each, these are stated: {:?}", self.devices);
+        Err(RuntimeError::InvalidProgram(reason))
     }
 }
 
@@ -45,6 +67,7 @@ impl<'a> Program<'a> {
         if options.num_replicas == 0 || i32::try_from(options.num_replicas).is_err() {
             return Err(RuntimeError::InvalidProgram(format!("{} replicas cannot be had", options.num_replicas)));
         }
+        options.check_devices()?;
         if let Some(level) = options.optimization_level.filter(|level| *level > 3) {
             let reason = format!("optimization level {level} does not exist, 0 to 3 do");
             return Err(RuntimeError::InvalidProgram(reason));

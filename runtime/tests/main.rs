@@ -7,3 +7,4 @@ mod garbage;
 mod install;
 mod other_platform;
 mod plugin;
+mod stages;

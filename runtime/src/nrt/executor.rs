@@ -79,6 +79,10 @@ impl Executor for Nrt {
             let reason = format!("the program is of {ranks} ranks, this process is one of {world}");
             return Err(RuntimeError::InvalidProgram(reason));
         }
+        if !program.options().devices.is_empty() {
+            let reason = "each rank is a process of its own here, and no devices are chosen".into();
+            return Err(RuntimeError::InvalidProgram(reason));
+        }
         let neff = program.neff().ok_or_else(|| {
             RuntimeError::InvalidProgram("libnrt runs NEFFs, and the program is not compiled to one".into())
         })?;

@@ -62,14 +62,50 @@ impl Client {
         self.devices.iter().position(|own| *own == device)
     }
 
-    /// Compiles the text or bytes of a program in a format.
+    /// The number by which the plugin knows a device, which need not be its place among those of the client.
+    pub(super) fn device_id(&self, device: *mut ffi::Device) -> std::result::Result<i64, Status> {
+        let mut of = ffi::DeviceGetDescription { device, ..ffi::DeviceGetDescription::new() };
+        // SAFETY: the device belongs to this client, which is alive and owns the description.
+        unsafe { self.plugin.call(&mut of) }?;
+        let mut args = ffi::DeviceDescriptionId { description: of.description, ..ffi::DeviceDescriptionId::new() };
+        // SAFETY: as above.
+        unsafe { self.plugin.call(&mut args) }?;
+        Ok(i64::from(args.id))
+    }
+
+    /// Copies a buffer to a device and waits until it is there.
+    ///
+    /// # Safety
+    /// The buffer belongs to this client, and so does the device.
+    pub(super) unsafe fn copy(
+        &self,
+        buffer: *mut ffi::Buffer,
+        device: *mut ffi::Device,
+    ) -> std::result::Result<*mut ffi::Buffer, Status> {
+        let mut args = ffi::BufferCopyToDevice { buffer, device, ..ffi::BufferCopyToDevice::new() };
+        // SAFETY: the caller vouches for both.
+        unsafe { self.plugin.call(&mut args) }?;
+        let mut ready = ffi::BufferReadyEvent { buffer: args.copy, ..ffi::BufferReadyEvent::new() };
+        // SAFETY: the copy is new and ours.
+        let waited = unsafe { self.plugin.call(&mut ready) };
+        // SAFETY: the event is a new one or null, and ours.
+        waited.and_then(|()| unsafe { Event::new(self.plugin, ready.event) }.wait()).inspect_err(|_| {
+            let mut lost = ffi::BufferDestroy { buffer: args.copy, ..ffi::BufferDestroy::new() };
+            // SAFETY: the copy is ours, and nobody has it. A failure leaves nothing to do.
+            let _ = unsafe { self.plugin.call(&mut lost) };
+        })?;
+        Ok(args.copy)
+    }
+
+    /// Compiles the text or bytes of a program in a format; `devices` are those of its replicas.
     pub(super) fn compile(
         &self,
         program: &[u8],
         format: ProgramFormat,
-        options: &CompileOptions,
+        (options, devices): (&CompileOptions, &[*mut ffi::Device]),
     ) -> std::result::Result<*mut ffi::LoadedExecutable, Status> {
-        let (format, options) = (format.name(), options::encode(options));
+        let ids = devices.iter().map(|&device| self.device_id(device)).collect::<std::result::Result<_, _>>()?;
+        let (format, options) = (format.name(), options::encode(options, ids));
         let code = ffi::Program {
             head: ffi::Head::of::<ffi::Program>(),
             code: program.as_ptr().cast(),

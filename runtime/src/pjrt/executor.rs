@@ -4,6 +4,7 @@ use super::buffer::PjrtBuffer;
 use super::client::Client;
 use super::client_options::ClientOptions;
 use super::executable::PjrtExecutable;
+use super::ffi;
 use super::plugin::Plugin;
 use crate::{
     Buffer, DeviceBuffer, Executable, Executor, Program, ProgramFormat, Result, RuntimeError, Status, StatusCode,
@@ -50,6 +51,15 @@ impl Pjrt {
         Self { format, ..self }
     }
 
+    /// A device of the client.
+    fn device(&self, device: usize) -> Result<*mut ffi::Device> {
+        let found = self.client.devices.get(device).copied();
+        found.ok_or_else(|| {
+            let reason = format!("there is no device {device}, the devices are 0 to {}", self.num_devices() - 1);
+            RuntimeError::InvalidInput(reason)
+        })
+    }
+
     /// The program as the plugin takes it.
     fn code<'p>(&self, program: &'p Program<'_>) -> Result<&'p [u8]> {
         match self.format {
@@ -90,22 +100,31 @@ impl Executor for Pjrt {
             return Err(RuntimeError::InvalidProgram(reason));
         }
         let code = self.code(program)?;
-        let loaded = self.client.compile(code, self.format, program.options()).map_err(RuntimeError::Compile)?;
+        let options = program.options();
+        let devices = options.devices.iter().map(|&device| self.device(device)).collect::<Result<Vec<_>>>()?;
+        let loaded = self.client.compile(code, self.format, (options, &devices)).map_err(RuntimeError::Compile)?;
         // SAFETY: the executable is new, of this client, and ours.
         let executable = unsafe { PjrtExecutable::new(Arc::clone(&self.client), loaded, program.signature().clone()) }?;
         Ok(Box::new(executable))
     }
 
     fn upload(&self, tensor: &HostTensor, device: usize) -> Result<Buffer> {
-        let Some(pointer) = self.client.devices.get(device) else {
-            let reason = format!("there is no device {device}, the devices are 0 to {}", self.num_devices() - 1);
-            return Err(RuntimeError::InvalidInput(reason));
-        };
+        let pointer = self.device(device)?;
         // SAFETY: the event is waited for below, while the tensor is borrowed.
-        let (buffer, event) = unsafe { self.client.upload(tensor, *pointer) }.map_err(RuntimeError::Transfer)?;
+        let (buffer, event) = unsafe { self.client.upload(tensor, pointer) }.map_err(RuntimeError::Transfer)?;
         // SAFETY: the buffer is new, of this client, ours, and was made with this type.
         let buffer = unsafe { PjrtBuffer::new(Arc::clone(&self.client), buffer, TensorSpec::of(tensor), device) };
         event.wait().map_err(RuntimeError::Transfer)?;
         Ok(Box::new(buffer))
+    }
+
+    fn copy(&self, buffer: &dyn DeviceBuffer, device: usize) -> Result<Buffer> {
+        let pointer = self.device(device)?;
+        let own = PjrtBuffer::pointer_of(buffer, &self.client);
+        let own = own.ok_or_else(|| RuntimeError::InvalidInput("the buffer belongs to another executor".into()))?;
+        // SAFETY: both belong to this client.
+        let copy = unsafe { self.client.copy(own, pointer) }.map_err(RuntimeError::Transfer)?;
+        // SAFETY: the copy is new, of this client, ours, and has the type of what it was made of.
+        Ok(Box::new(unsafe { PjrtBuffer::new(Arc::clone(&self.client), copy, buffer.spec().clone(), device) }))
     }
 }

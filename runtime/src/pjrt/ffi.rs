@@ -22,7 +22,7 @@ macro_rules! opaque {
     };
 }
 
-opaque!(Error, Event, Client, Device, Memory, Executable, LoadedExecutable, Buffer);
+opaque!(Error, Event, Client, Device, DeviceDescription, Memory, Executable, LoadedExecutable, Buffer);
 
 /// The start of every struct.
 #[repr(C)]
@@ -138,6 +138,8 @@ calls! {
         done_with_host_buffer: *mut Event,
         buffer: *mut Buffer,
     }
+    DeviceDescriptionId at 23 { description: *mut DeviceDescription, id: c_int, }
+    DeviceGetDescription at 29 { device: *mut Device, description: *mut DeviceDescription, }
     ExecutableDestroy at 40 { executable: *mut Executable, }
     ExecutableNumOutputs at 44 { executable: *mut Executable, num_outputs: usize, }
     LoadedExecutableDestroy at 50 { executable: *mut LoadedExecutable, }
@@ -158,6 +160,7 @@ calls! {
         execute_device: *mut Device,
     }
     BufferDestroy at 58 { buffer: *mut Buffer, }
+    BufferCopyToDevice at 69 { buffer: *mut Buffer, device: *mut Device, copy: *mut Buffer, }
     BufferToHostBuffer at 70 {
         src: *mut Buffer,
         host_layout: *mut MemoryLayout,
@@ -165,6 +168,7 @@ calls! {
         dst_size: usize,
         event: *mut Event,
     }
+    BufferReadyEvent at 72 { buffer: *mut Buffer, event: *mut Event, }
     ExecutableMemoryStats at 96 {
         executable: *mut Executable,
         generated_code: i64,

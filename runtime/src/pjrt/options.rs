@@ -6,8 +6,8 @@ use crate::CompileOptions;
 use prost::Message;
 use std::collections::BTreeMap;
 
-/// The serialized message.
-pub(super) fn encode(options: &CompileOptions) -> Vec<u8> {
+/// The serialized message, with the numbers by which the plugin knows the devices of the replicas; without any, it chooses them.
+pub(super) fn encode(options: &CompileOptions, devices: Vec<i64>) -> Vec<u8> {
     let mut overrides = BTreeMap::new();
     let mut set = |name: &str, value| overrides.insert(name.to_string(), OptionOverride { value: Some(value) });
     set("xla_allow_excess_precision", Value::Bool(options.excess_precision));
@@ -21,7 +21,12 @@ pub(super) fn encode(options: &CompileOptions) -> Vec<u8> {
     if let Some(level) = options.optimization_level {
         set("xla_backend_optimization_level", Value::Int(level.into()));
     }
-    let build = BuildOptions { num_replicas: options.num_replicas as i64, num_partitions: 1 };
+    let device_assignment = (!devices.is_empty()).then(|| DeviceAssignment {
+        replica_count: devices.len() as i32,
+        computation_count: 1,
+        computation_devices: vec![ComputationDevice { replica_device_ids: devices }],
+    });
+    let build = BuildOptions { num_replicas: options.num_replicas as i64, num_partitions: 1, device_assignment };
     Options { executable_build_options: Some(build), env_option_overrides: overrides }.encode_to_vec()
 }
 
@@ -35,12 +40,32 @@ struct Options {
 }
 
 /// `ExecutableBuildOptionsProto`.
-#[derive(Clone, Copy, PartialEq, Eq, Message)]
+#[derive(Clone, PartialEq, Eq, Message)]
 struct BuildOptions {
     #[prost(int64, tag = "4")]
     num_replicas: i64,
     #[prost(int64, tag = "5")]
     num_partitions: i64,
+    #[prost(message, optional, tag = "9")]
+    device_assignment: Option<DeviceAssignment>,
+}
+
+/// `DeviceAssignmentProto`.
+#[derive(Clone, PartialEq, Eq, Message)]
+struct DeviceAssignment {
+    #[prost(int32, tag = "1")]
+    replica_count: i32,
+    #[prost(int32, tag = "2")]
+    computation_count: i32,
+    #[prost(message, repeated, tag = "3")]
+    computation_devices: Vec<ComputationDevice>,
+}
+
+/// `DeviceAssignmentProto.ComputationDevice`.
+#[derive(Clone, PartialEq, Eq, Message)]
+struct ComputationDevice {
+    #[prost(int64, repeated, tag = "1")]
+    replica_device_ids: Vec<i64>,
 }
 
 /// `OptionOverrideProto`.

@@ -23,7 +23,7 @@ pub struct XlaExecutable {
 impl XlaExecutable {
     pub(super) fn new(client: Arc<Client>, loaded: xla::PjRtLoadedExecutable, program: &Program<'_>) -> Result<Self> {
         let donated = donors::donors(program.hlo())?;
-        let devices = (0..program.options().num_replicas).collect();
+        let devices = program.options().devices();
         Ok(Self { client, loaded, signature: program.signature().clone(), devices, donated })
     }
 

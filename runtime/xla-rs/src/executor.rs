@@ -85,6 +85,10 @@ impl XlaRs {
                 format!("XLA does not round exactly here, start the process with `XLA_FLAGS` holding `{flags}`");
             return Err(RuntimeError::Unsupported(reason));
         }
+        if options.devices().iter().enumerate().any(|(replica, &device)| replica != device) {
+            let reason = format!("the crate `xla` cannot choose devices, these are stated: {:?}", options.devices);
+            return Err(RuntimeError::Unsupported(reason));
+        }
         let (needed, found) = (options.num_replicas, self.num_devices());
         if needed > found {
             let reason = format!("{needed} replicas need as many devices, there are {found}");

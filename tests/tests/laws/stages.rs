@@ -5,7 +5,7 @@ use halite_bundle::ModuleRole;
 use halite_ir::{Function, Interpreter, Module, Param, ParamRole};
 use halite_passes::{Runner, RunnerOptions};
 use halite_recipe::Parallel;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::HostTensor;
 use halite_test_kit::numeric::Random;
 use halite_tests::parallel::for_each;
 
@@ -40,20 +40,23 @@ const MODELS: [Model; 5] = [
     ),
 ];
 
-/// The module of a role of a model that is cut into so many parts.
-fn made((model, sizes): Model, precision: &str, role: &ModuleRole, parts: u32) -> Module {
+/// Layouts: one rank, and a mesh of which each part has its share.
+const LAYOUTS: [(&[&str], usize); 2] =
+    [(&[], 1), (&["parallel.data=2", "parallel.tensor=2", "parallel.sequence=true"], 4)];
+
+/// The module that adds up the gradients of a model that is cut into so many parts.
+fn made((model, sizes): Model, settings: &[&str], parts: u32) -> Module {
     let mut session = Session::new();
     let input = match model.strip_suffix(".hal") {
         Some(_) => format!("{}/../models/{model}", env!("CARGO_MANIFEST_DIR")),
         None => model.to_owned(),
     };
-    let more = ["accumulate={ steps = 4, form = \"two\" }", precision];
-    let settings: Vec<String> = sizes.iter().chain(&more).map(|setting| (*setting).to_owned()).collect();
+    let settings: Vec<String> = sizes.iter().chain(settings).map(|setting| (*setting).to_owned()).collect();
     let source = session.load(&input, &settings).unwrap_or_else(|errors| panic!("{model}: {errors:?}"));
     let mut module = session.elaborate(&source).unwrap_or_else(|errors| panic!("{model}: {errors:?}")).module;
     let mut recipe = source.recipe.clone();
     recipe.parallel = Some(Parallel { pipeline: parts, ..recipe.parallel.unwrap_or_default() });
-    let pipeline = session.pipeline(role).unwrap_or_else(|error| panic!("{model}: {error}"));
+    let pipeline = session.pipeline(&ModuleRole::GRAD_STEP).unwrap_or_else(|error| panic!("{model}: {error}"));
     let cx = session.pass_cx(Some(&recipe), None).unwrap_or_else(|error| panic!("{model}: {error}"));
     let done = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
     done.unwrap_or_else(|error| panic!("{model} in {parts} parts: {error:?}"));
@@ -76,35 +79,40 @@ fn value(function: &Function, param: &Param, random: &mut Random) -> HostTensor 
     }
 }
 
-fn run(module: &Module, session: &Session) -> Vec<(String, DType, Vec<u8>)> {
+/// The results of each rank by name, as bytes.
+fn run(module: &Module, session: &Session, ranks: usize) -> Vec<Vec<(String, Vec<u8>)>> {
     let Some(entry) = module.entry() else { panic!("a module without an entry") };
     let mut random = Random::new(7);
-    let inputs = entry.params.iter().map(|param| value(entry, param, &mut random)).collect();
-    let results = Interpreter::of(module, &session.registry).run(entry, inputs);
+    let mut inputs = |_| entry.params.iter().map(|param| value(entry, param, &mut random)).collect();
+    let inputs = (0..ranks).map(&mut inputs).collect();
+    let results = Interpreter::of(module, &session.registry).run_ranks(entry, inputs);
     let results = results.unwrap_or_else(|error| panic!("{}: {error:?}", module.name));
-    let named = entry.results.iter().zip(results);
-    named.map(|(result, value)| (result.name.to_string(), value.dtype(), value.bytes().to_vec())).collect()
+    let named = |values: Vec<HostTensor>| {
+        let named = entry.results.iter().zip(values);
+        named.map(|(result, value)| (result.name.to_string(), value.bytes().to_vec())).collect()
+    };
+    results.into_iter().map(named).collect()
 }
 
 #[test]
 fn parts_of_a_pipeline_compute_what_the_whole_step_does() {
     let session = Session::new();
-    for_each(&MODELS, |model| {
-        for precision in ["precision=fp32", "precision=mixed"] {
-            let whole = made(*model, precision, &ModuleRole::GRAD_STEP, 1);
-            let expected = run(&whole, &session);
-            assert!(expected.iter().any(|(.., bytes)| bytes.iter().any(|&byte| byte != 0)));
-            for parts in [2, 3, 4] {
-                let cut = made(*model, precision, &ModuleRole::GRAD_STEP, parts);
-                let functions = cut.functions.iter().filter(|function| function.name.starts_with("part_")).count();
-                assert_eq!(functions, 2 * parts as usize, "{model:?} in {parts} parts");
-                let found = run(&cut, &session);
-                let names =
-                    |all: &[(String, DType, Vec<u8>)]| all.iter().map(|(name, ..)| name.clone()).collect::<Vec<_>>();
-                assert_eq!(names(&found), names(&expected));
-                for (found, expected) in found.iter().zip(&expected) {
-                    assert!(found == expected, "{model:?} in {precision}, {parts} parts: `{}` differs", found.0);
-                }
+    let cases: Vec<(Model, (&[&str], usize), &str)> = MODELS
+        .iter()
+        .flat_map(|&model| LAYOUTS.iter().map(move |&layout| (model, layout)))
+        .flat_map(|(model, layout)| ["precision=fp32", "precision=mixed"].map(|precision| (model, layout, precision)))
+        .collect();
+    for_each(&cases, |&(model, (layout, ranks), precision)| {
+        let accumulate = "accumulate={ steps = 4, form = \"two\" }";
+        let settings: Vec<&str> = layout.iter().copied().chain([accumulate, precision]).collect();
+        let expected = run(&made(model, &settings, 1), &session, ranks);
+        assert!(expected.iter().flatten().any(|(_, bytes)| bytes.iter().any(|&byte| byte != 0)));
+        for parts in [2, 3, 4] {
+            let cut = made(model, &settings, parts);
+            let functions = cut.functions.iter().filter(|function| function.name.starts_with("part_")).count();
+            assert_eq!(functions, 2 * parts as usize, "{model:?} in {parts} parts");
+            for (found, expected) in run(&cut, &session, ranks).iter().flatten().zip(expected.iter().flatten()) {
+                assert!(found == expected, "{model:?}, {settings:?}, {parts} parts: `{}` differs", found.0);
             }
         }
     });
