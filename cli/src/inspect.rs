@@ -41,7 +41,8 @@ Examples:
   halite inspect hlat-7b --precision
   halite inspect --ir train_step hlat-7b
   halite inspect hlat-7b --placement --set parallel.data=4
-  halite inspect tiny --schedule-plot stages.svg --set parallel.pipeline=4 --set accumulate=8
+  halite inspect tiny --schedule --set parallel.pipeline=4
+  halite inspect stages.toml --schedule-plot stages.svg
   halite inspect hlat-7b --target trn1 --memory-plot memory.svg
   halite inspect other.hlo.pb --target trn2")]
 pub(super) struct Inspect {

@@ -49,7 +49,10 @@ fn a_program_runs_on_the_devices_that_are_stated() {
         assert_eq!(executable.devices(), devices);
         let count = devices.len() as f64;
         for (output, device) in run(executable.as_ref(), &upload(&executor, &devices, 2.0)).iter().zip(&devices) {
-            assert_eq!((output.device(), output.download().unwrap()), (*device, vector([2.0 * count * count, count * count])));
+            assert_eq!(
+                (output.device(), output.download().unwrap()),
+                (*device, vector([2.0 * count * count, count * count]))
+            );
         }
     }
 }

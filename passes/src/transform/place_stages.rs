@@ -50,8 +50,8 @@ impl Pass for PlaceStages {
         let line = Line::of(&infer, entry);
         let begins = line.begins(entry, parts)?;
         let entry = module.take_entry()?;
-        line.cut(Rewriter::new(module, cx.registry, &entry), &entry, &begins)?;
-        Ok(Changed::Yes)
+        let is_cut = line.cut(Rewriter::new(module, cx.registry, &entry), &entry, &begins)?;
+        Ok(Changed::when(is_cut))
     }
 }
 
@@ -88,13 +88,13 @@ impl Line {
         })
     }
 
-    /// Writes the entry with transfers.
-    fn cut(&self, mut b: Rewriter<'_>, entry: &Function, begins: &[usize]) -> Result<()> {
+    /// Writes the entry with transfers; whether there are any.
+    fn cut(&self, mut b: Rewriter<'_>, entry: &Function, begins: &[usize]) -> Result<bool> {
         // The last part in which each value is, and its replacement where it was made.
         let mut parts: Vec<Option<usize>> = vec![None; entry.values.len()];
         let mut made: Vec<Option<Value>> = vec![None; entry.values.len()];
         let mut line = self.insts.iter().enumerate().peekable();
-        let mut part = 0;
+        let (mut part, mut is_cut) = (0, false);
         for (at, inst) in entry.insts.iter().enumerate() {
             let own = line.next_if(|(_, own)| **own == at);
             if let Some((number, _)) = own {
@@ -110,6 +110,7 @@ impl Line {
                     b.set_loc(outer);
                     b.replace(arg, here);
                     parts[arg.index()] = Some(part);
+                    is_cut = true;
                 }
             }
             b.copy(entry, inst)?;
@@ -127,7 +128,7 @@ impl Line {
             }
         }
         b.finish(entry)?;
-        Ok(())
+        Ok(is_cut)
     }
 }
 

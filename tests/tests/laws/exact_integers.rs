@@ -14,7 +14,7 @@ use halite_support::FileId;
 use halite_tensor::{DType, HostTensor};
 use halite_test_kit::numeric::Random;
 
-/// What is exact in `f32` is below this.
+/// Integers below this are exact in `f32`.
 const LIMIT: i128 = 1 << 24;
 
 /// How many functions are drawn of each kind: `HALITE_INTEGER_RANGES`, or 250.
@@ -23,7 +23,7 @@ fn count() -> usize {
     variable.map_or(250, |text| text.parse().expect("`HALITE_INTEGER_RANGES` is a whole number"))
 }
 
-/// What the analysis and the runs said of many functions.
+/// The verdicts of the analysis and of the runs on many functions.
 #[derive(Debug, Default)]
 struct Score {
     /// Functions in which a run saw an integer that `f32` does not hold.

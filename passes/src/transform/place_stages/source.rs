@@ -1,8 +1,8 @@
-//! What values follow from.
+//! The sources of values: weights, the batch.
 
 use halite_ir::{Function, ParamRole};
 
-/// What a value follows from: parts of a model own what follows from weights and from the batch both.
+/// The inputs that a value follows from. Parts of a model own what follows from weights and from the batch both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::transform) struct Source {
     pub(in crate::transform) weights: bool,
@@ -20,15 +20,15 @@ impl Source {
     }
 }
 
-/// What each value of an entry follows from.
+/// The sources of each value of an entry.
 pub(in crate::transform) fn sources(entry: &Function) -> Vec<Source> {
     let mut sources = vec![Source::default(); entry.values.len()];
     for param in &entry.params {
         sources[param.value.index()] = match &param.role {
             ParamRole::Weight(_) => Source { weights: true, batch: false },
-            ParamRole::Batch => Source { weights: false, batch: true },
+            ParamRole::Batch | ParamRole::Argument => Source { weights: false, batch: true },
             ParamRole::State(spec) => Source { weights: spec.of.is_some(), batch: false },
-            ParamRole::Argument | ParamRole::Known(_) => Source::default(),
+            ParamRole::Known(_) => Source::default(),
         };
     }
     for inst in &entry.insts {

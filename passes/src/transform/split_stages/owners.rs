@@ -23,7 +23,7 @@ pub(super) struct Owners {
     runs: Vec<Vec<usize>>,
     /// For each instruction, whether the entry runs it: it joins what several parts made, or is read by what does.
     pub(super) joins: Vec<bool>,
-    /// What each value follows from.
+    /// The sources of each value.
     pub(super) sources: Vec<Source>,
 }
 

@@ -1,4 +1,4 @@
-//! What the forward and the backward of each part run, are given and return.
+//! The forward and the backward of each part: their instructions, inputs and outputs.
 
 use super::owners::Owners;
 use halite_ir::composites::Transfer;
@@ -14,11 +14,11 @@ pub(super) type Set = IndexSet<Value, FxBuildHasher>;
 pub(super) struct Half {
     /// The instructions that it runs.
     pub(super) insts: Vec<usize>,
-    /// What it is given: parameters of the entry, and what other functions make.
+    /// Its inputs: parameters of the entry, and what other functions make.
     pub(super) inputs: Set,
-    /// What it returns to be read by others.
+    /// Its results for others.
     pub(super) outputs: Set,
-    /// What it returns for the backward of its part alone.
+    /// Its results for the backward of its part alone.
     pub(super) residuals: Set,
 }
 
@@ -106,7 +106,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// What the entry reads of this part where it joins parts.
+    /// The values of this part that the entry reads where it joins parts.
     fn joined(&self) -> Vec<Value> {
         let joins = self.entry.insts.iter().zip(&self.owners.joins).filter(|(_, joins)| **joins);
         joins.flat_map(|(inst, _)| &inst.args).copied().filter(|&value| self.makes(value)).collect()
@@ -127,7 +127,7 @@ impl Splitter<'_> {
         needed
     }
 
-    /// What instructions, or the results beside them, read and do not make.
+    /// The values that instructions, or the results beside them, read and do not make.
     fn inputs(&self, insts: &[usize], outputs: &Set) -> Set {
         let mut made = vec![false; self.entry.values.len()];
         let mut inputs = Set::default();
