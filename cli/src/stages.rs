@@ -7,7 +7,7 @@ use halite_page::plot;
 use halite_recipe::ScheduleKind;
 use halite_report::wrap;
 use halite_schedule::{Action, Costs, Schedule, Timeline, Transport};
-use halite_support::Diagnostic;
+use halite_support::{Diagnostic, codes};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -21,8 +21,14 @@ pub(super) fn show(
     all: bool,
     file: Option<&Path>,
 ) -> Result<Output> {
-    let source = context.load(input, set)?;
+    let source = context.session.load(input, set)?;
     let (pipeline, kind) = source.recipe.pipeline()?;
+    if let (1, Some(file)) = (pipeline.stages(), file) {
+        let message = format!("there is no schedule to draw to {}: the pipeline has one stage", file.display());
+        return Err(Diagnostic::error(codes::USAGE, message)
+            .help("state more, e.g. `--set parallel.pipeline=4`")
+            .into());
+    }
     if pipeline.stages() == 1 {
         return Ok(Output::new("One stage, which does all. State more: `--set parallel.pipeline=4`.\n", json!({})));
     }

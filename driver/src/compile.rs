@@ -35,6 +35,7 @@ use indexmap::{IndexMap, IndexSet};
 use pack::{BuiltRole, Packed, assemble, pack};
 pub use replicas::Replicas;
 use resident::add_resident;
+pub use stages::check_stages;
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
@@ -254,7 +255,7 @@ impl Session {
     /// # Errors
     /// Every mistake found in the model: those in the recipe, in each override in order, in the model.
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
-        stages::check(&source.recipe).map_err(|error| locate(source, error))?;
+        check_stages(source)?;
         let options = halite_lang::Options {
             float: float(&source.recipe.precision),
             overrides: overrides(source, &self.vocabulary, self.data_ranks(source)?),

@@ -45,6 +45,9 @@ pub trait Executor: Send + Sync {
     /// # Errors
     /// When there is no such device, the buffer is another executor's, or the copy fails.
     fn copy(&self, buffer: &dyn DeviceBuffer, device: usize) -> Result<Buffer> {
+        if !self.owns(buffer) {
+            return Err(RuntimeError::InvalidInput("the buffer belongs to another executor".into()));
+        }
         self.upload(&buffer.download()?, device)
     }
 }

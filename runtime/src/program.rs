@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 pub struct CompileOptions {
     /// Number of replicas that run the program together, each on its own device; at least 1.
     pub num_replicas: usize,
-    /// The device of each replica; without any, replica r runs on device r.
+    /// The device of each replica; without any, replica r runs on device r unless the back end says otherwise.
     pub devices: Vec<usize>,
     /// Whether XLA may keep chains of narrow floats in a wider type. Off, every instruction rounds as it says.
     pub excess_precision: bool,
@@ -24,7 +24,7 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
-    /// The device of each replica.
+    /// The device of each replica, replica r on device r where none are stated.
     pub fn devices(&self) -> Vec<usize> {
         if self.devices.is_empty() { (0..self.num_replicas).collect() } else { self.devices.clone() }
     }

@@ -4,7 +4,7 @@ use crate::common::{client, module};
 use halite_hlo::{ArrayType, ReduceKind};
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Pjrt, Program, RuntimeError};
 use halite_tensor::{DType, HostTensor};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread::scope;
 
 /// The times that two stages hand values on: `HALITE_STAGE_ROUNDS`, or 60.
@@ -18,7 +18,7 @@ fn vector(values: [f64; 2]) -> HostTensor {
 }
 
 /// The sum over groups of replicas, and once more of what that gives.
-fn summed_twice(groups: &[Vec<i64>]) -> Vec<u8> {
+fn summed_twice(groups: &[Vec<usize>]) -> Vec<u8> {
     module(&[ArrayType::new(DType::F32, [2])], |entry, x| {
         let once = entry.all_reduce(ReduceKind::Add, x, groups)?;
         entry.all_reduce(ReduceKind::Add, &once, groups)
@@ -44,7 +44,7 @@ fn upload(executor: &Pjrt, devices: &[usize], value: f64) -> Vec<Buffer> {
 fn a_program_runs_on_the_devices_that_are_stated() {
     let executor = client(8);
     for devices in [vec![4, 5, 6, 7], vec![6, 1], vec![3]] {
-        let all: Vec<i64> = (0..devices.len() as i64).collect();
+        let all: Vec<usize> = (0..devices.len()).collect();
         let executable = on(&executor, &summed_twice(&[all]), &devices).unwrap();
         assert_eq!(executable.devices(), devices);
         let count = devices.len() as f64;
@@ -78,9 +78,6 @@ fn a_copy_is_on_its_device_and_outlives_what_it_was_made_of() {
     assert_eq!((third.device(), third.download().unwrap()), (2, vector([1.0, 2.0])));
 }
 
-/// Values on their way to another stage, one for each of its devices.
-type Link = (Sender<Vec<Buffer>>, Receiver<Vec<Buffer>>);
-
 /// Two stages on the halves of eight devices, each a thread, with sums over replicas in both of their programs: what one makes the other reads, as
 /// copies from device to device. After some rounds a program of all devices sums across both, as the gradient of a tied weight is, while neither
 /// runs its own. Every value is what the arithmetic says.
@@ -90,33 +87,30 @@ fn two_stages_run_at_once_and_hand_values_on() {
     let executor = client(8);
     let halves = [[0, 1, 2, 3], [4, 5, 6, 7]];
     let programs = halves.map(|devices| on(&executor, &summed_twice(&[vec![0, 1, 2, 3]]), &devices).unwrap());
-    let pairs: Vec<Vec<i64>> = (0..4).map(|rank| vec![rank, rank + 4]).collect();
+    let pairs: Vec<Vec<usize>> = (0..4).map(|rank| vec![rank, rank + 4]).collect();
     let across = on(&executor, &summed_twice(&pairs), &[0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
     for since in (0..rounds()).step_by(BETWEEN_SUMS) {
-        let [there, back]: [Link; 2] = [channel(), channel()];
+        let (there, arrives) = channel::<Vec<Buffer>>();
+        let (back, returns) = channel::<Vec<Buffer>>();
+        let handed_on = |values: Vec<Buffer>, devices: [usize; 4]| -> Vec<Buffer> {
+            let copied = values.iter().zip(devices).map(|(value, device)| executor.copy(value.as_ref(), device));
+            copied.collect::<Result<_, _>>().unwrap()
+        };
+        let (first, second, own) = (&programs[0], &programs[1], &executor);
         let last = scope(|scope| {
-            let first = scope.spawn(|| {
-                let mut last = Vec::new();
+            scope.spawn(move || {
+                for values in arrives {
+                    back.send(handed_on(run(second.as_ref(), &values), halves[0])).unwrap();
+                }
+            });
+            let first = scope.spawn(move || {
                 for round in since..since + BETWEEN_SUMS {
-                    let made = run(programs[0].as_ref(), &upload(&executor, &halves[0], round as f64));
-                    let sent = made.iter().zip(halves[1]).map(|(value, device)| executor.copy(value.as_ref(), device));
-                    there.0.send(sent.collect::<Result<_, _>>().unwrap()).unwrap();
-                    // One more is under way before the answer to the one before is waited for.
-                    if round > since {
-                        last = back.1.recv().unwrap();
-                    }
+                    let made = run(first.as_ref(), &upload(own, &halves[0], round as f64));
+                    there.send(handed_on(made, halves[1])).unwrap();
                 }
-                drop(last);
-                back.1.recv().unwrap()
+                drop(there);
+                returns.into_iter().last().unwrap()
             });
-            let second = scope.spawn(|| {
-                for _ in 0..BETWEEN_SUMS {
-                    let made = run(programs[1].as_ref(), &there.1.recv().unwrap());
-                    let sent = made.iter().zip(halves[0]).map(|(value, device)| executor.copy(value.as_ref(), device));
-                    back.0.send(sent.collect::<Result<_, _>>().unwrap()).unwrap();
-                }
-            });
-            second.join().unwrap();
             first.join().unwrap()
         });
         let round = (since + BETWEEN_SUMS - 1) as f64;

@@ -24,24 +24,35 @@ impl Recipe {
             let help = "choose fewer stages, chunks or micro-batches";
             clash(error.to_string(), "parallel.pipeline", help.to_owned())
         })?;
-        kind.kind().check(&pipeline).map_err(refused)?;
+        kind.kind().check(&pipeline).map_err(|error| self.refused(&error))?;
         Ok((pipeline, kind))
     }
-}
 
-/// The refusal of a schedule, at the key to change.
-fn refused(error: ScheduleError) -> Diagnostic {
-    let (key, help) = match &error {
-        ScheduleError::Chunks { .. } => {
-            ("parallel.chunks", "set `parallel.schedule = \"interleaved\"`, or leave out `parallel.chunks`".to_owned())
-        }
-        ScheduleError::MicroBatches { stages, micro_batches, .. } => {
-            let near = micro_batches.div_ceil(*stages) * stages;
-            ("accumulate", format!("set `accumulate = {near}`, or another `parallel.schedule`"))
-        }
-        _ => ("parallel.schedule", "choose another `parallel.schedule`".to_owned()),
-    };
-    clash(error.to_string(), key, help)
+    /// The refusal of a schedule, at the key to change.
+    fn refused(&self, error: &ScheduleError) -> Diagnostic {
+        let (key, help) = match *error {
+            ScheduleError::Chunks { chunks: 1, .. } => {
+                ("parallel.schedule", "set `parallel.chunks = 2`, or leave out `parallel.schedule`".to_owned())
+            }
+            ScheduleError::Chunks { .. } => (
+                "parallel.chunks",
+                "set `parallel.schedule = \"interleaved\"`, or leave out `parallel.chunks`".to_owned(),
+            ),
+            ScheduleError::MicroBatches { stages, micro_batches, .. } => {
+                let near = (micro_batches.div_ceil(stages) * stages) as u64;
+                match self.accumulate {
+                    Some(_) => ("accumulate", format!("set `accumulate = {near}`, or another `parallel.schedule`")),
+                    None => {
+                        let all = self.sizes().map_or(near, |sizes| sizes.batch * sizes.data * near);
+                        let help = format!("set `parallel.global_batch = {all}`, or another `parallel.schedule`");
+                        ("parallel.global_batch", help)
+                    }
+                }
+            }
+            _ => ("parallel.schedule", "choose another `parallel.schedule`".to_owned()),
+        };
+        clash(error.to_string(), key, help)
+    }
 }
 
 fn clash(message: String, key: &str, help: String) -> Diagnostic {

@@ -71,7 +71,7 @@ impl Transfer {
         let Run { task, part, micro_batch } = run;
         let (crossing, from) = match task {
             Task::Forward => (Crossing::Activations, part.checked_sub(1)?),
-            Task::Backward | Task::BackwardInput => (Crossing::Gradients, part + 1),
+            Task::Backward | Task::BackwardInput => (Crossing::Gradients, part.checked_add(1)?),
             Task::BackwardWeights => return None,
         };
         Self { crossing, part: from, micro_batch }.between_stages(pipeline)
@@ -91,7 +91,7 @@ impl Transfer {
     /// The part that reads the values; `None` after the last and before the first.
     pub fn to_part(&self, pipeline: &Pipeline) -> Option<usize> {
         match self.crossing {
-            Crossing::Activations => Some(self.part + 1).filter(|&part| part < pipeline.parts()),
+            Crossing::Activations => self.part.checked_add(1).filter(|&part| part < pipeline.parts()),
             Crossing::Gradients => self.part.checked_sub(1),
         }
     }

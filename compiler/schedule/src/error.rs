@@ -7,11 +7,13 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// The kind of schedule is for one chunk on each stage.
-    #[error("`{kind}` runs one chunk of the model on each stage, not {chunks}")]
+    /// The kind of schedule is for one chunk on each stage, or for several.
+    #[error("`{kind}` runs {wanted} of the model on each stage, not {chunks}")]
     Chunks {
         /// The word of the kind.
         kind: &'static str,
+        /// The chunks that it is for.
+        wanted: &'static str,
         /// The number of chunks.
         chunks: usize,
     },

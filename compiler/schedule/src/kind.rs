@@ -41,6 +41,6 @@ pub(crate) fn all(task: Task, part: usize, pipeline: &Pipeline) -> Vec<Run> {
 pub(crate) fn one_chunk(kind: &'static str, pipeline: &Pipeline) -> Result<(), ScheduleError> {
     match pipeline.chunks() {
         1 => Ok(()),
-        chunks => Err(ScheduleError::Chunks { kind, chunks }),
+        chunks => Err(ScheduleError::Chunks { kind, wanted: "one chunk", chunks }),
     }
 }

@@ -41,7 +41,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A stage runs a backward as soon as it can, and keeps the residuals of no more micro-batches than there are stages after it.
+    /// A stage runs a backward as soon as it can, and keeps the residuals of no more micro-batches than there are stages from it on.
     OneForwardOneBackward = "1f1b", one_forward_one_backward;
     /// The same with several chunks of the model on each stage: less waiting, more transfers and residuals.
     Interleaved = "interleaved", interleaved;

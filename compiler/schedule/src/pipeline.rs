@@ -8,7 +8,7 @@ const MOST: usize = 1 << 20;
 
 /// A pipeline of which a number is 0, or that has more work than lists are made for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("{stages} stages with {chunks} chunks and {micro_batches} micro-batches: {reason}")]
+#[error("{stages} stages times {chunks} chunks times {micro_batches} micro-batches: {reason}")]
 pub struct PipelineError {
     stages: usize,
     chunks: usize,

@@ -143,7 +143,7 @@ impl<'a> Player<'a> {
         match action {
             Action::Run(run) => {
                 let cost = self.costs.of(run);
-                self.busy[stage] += cost;
+                self.busy[stage] = self.busy[stage].saturating_add(cost);
                 self.pass(stage, 0, cost);
             }
             Action::Update => self.pass(stage, 0, 0),
@@ -173,7 +173,7 @@ impl<'a> Player<'a> {
             (Transport::Rendezvous, Some(to)) => self.now[stage].max(self.now[to]),
             (Transport::Rendezvous, None) => return false,
         };
-        let arrives = start + self.costs.transfer;
+        let arrives = start.saturating_add(self.costs.transfer);
         self.arrives.insert(transfer, arrives);
         match self.transport {
             Transport::Buffered => self.pass(stage, 0, 0),

@@ -1,4 +1,4 @@
-//! Laws of every schedule, over all pipelines of up to seven stages, three chunks and 18 micro-batches: 513 schedules.
+//! Laws of every schedule, over all pipelines of up to seven stages, four chunks and 18 micro-batches: 513 schedules.
 
 use halite_schedule::{Costs, Pipeline, Schedule, ScheduleKind, Task, Transport};
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ fn all() -> &'static [(ScheduleKind, Schedule)] {
 
 fn every() -> impl Iterator<Item = (ScheduleKind, Schedule)> {
     let sizes =
-        (1..=7).flat_map(|stages| (1..=3).flat_map(move |chunks| (1..=18).map(move |count| (stages, chunks, count))));
+        (1..=7).flat_map(|stages| (1..=4).flat_map(move |chunks| (1..=18).map(move |count| (stages, chunks, count))));
     let pipelines = sizes.map(|(stages, chunks, count)| Pipeline::new(stages, chunks, count).unwrap());
     pipelines.flat_map(|pipeline| {
         let made = move |kind: ScheduleKind| Some((kind, Schedule::new(kind, pipeline, Transport::Buffered).ok()?));
@@ -29,7 +29,7 @@ fn every_pipeline_has_schedules_that_pass_their_check() {
             assert!(waiting.runs(stage).eq(schedule.runs(stage)), "{kind:?}: another order");
         }
     }
-    // Those of one chunk; interleaved ones with micro-batches that are a multiple of the stages.
+    // Those of one chunk; interleaved ones of several, with micro-batches that are a multiple of the stages.
     let multiples: usize = (1..=7).map(|stages| 3 * (18 / stages)).sum();
     assert_eq!(counts, [7 * 18, multiples, 7 * 18, 7 * 18]);
 }

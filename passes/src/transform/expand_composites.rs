@@ -26,23 +26,23 @@ impl Pass for ExpandComposites {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        expand_all(module, cx.registry)
+        expand(module, cx.registry, |_| true)
     }
 }
 
-/// Replaces every composite of a module by primitives.
+/// Replaces the composites of a module that are `chosen` by primitives.
 ///
 /// # Errors
 /// When something in a decomposition has more bytes than can be counted.
-pub(crate) fn expand_all(module: &mut Module, registry: &Registry) -> Result<Changed> {
+pub(crate) fn expand(module: &mut Module, registry: &Registry, chosen: impl Fn(&Op) -> bool) -> Result<Changed> {
     let mut bodies = Bodies::default();
     let mut expanded = 0;
     rewrite_functions(module, registry, |rewriter, source| {
         for inst in &source.insts {
-            let Op::Composite(_) = &inst.op else {
+            if !matches!(inst.op, Op::Composite(_)) || !chosen(&inst.op) {
                 rewriter.copy(source, inst)?;
                 continue;
-            };
+            }
             expanded += 1;
             let args = rewriter.values(&inst.args)?;
             let outer = rewriter.set_loc(inst.loc);

@@ -14,8 +14,9 @@ mod seeds;
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Milestone, Pass, PassCx, PassInfo, Relation};
 use crate::transform::annotate_rounding::AnnotateRounding;
-use crate::transform::expand_composites::expand_all;
+use crate::transform::expand_composites::expand;
 use fact::{Fact, Placement, SubAxes};
+use halite_ir::composites::Transfer;
 use halite_ir::{FuncId, Function, InferCx, Module, ParamRole};
 use halite_recipe::{Divides, MeshAxis, Parallel, Recipe, RoundingMode, SrBy, SrSites};
 use halite_support::nearest::list;
@@ -67,7 +68,8 @@ impl Pass for Partition {
         check_rounding(recipe, cx)?;
         // Where bits are made of the coordinates in the whole, shards are rounded by the bits of theirs.
         AnnotateRounding.run(module, cx)?;
-        expand_all(module, cx.registry)?;
+        // Transfers are no computation: `split-stages` finds them in the program of a rank.
+        expand(module, cx.registry, |op| Transfer::ends(op).is_none())?;
         let (plans, key) = {
             let infer = InferCx { functions: &module.functions, registry: cx.registry };
             placed(&infer, &mesh, (recipe, cx))?

@@ -50,8 +50,8 @@ impl Pass for PlaceStages {
         let line = Line::of(&infer, entry);
         let begins = line.begins(entry, parts)?;
         let entry = module.take_entry()?;
-        let is_cut = line.cut(Rewriter::new(module, cx.registry, &entry), &entry, &begins)?;
-        Ok(Changed::when(is_cut))
+        line.cut(Rewriter::new(module, cx.registry, &entry), &entry, &begins)?;
+        Ok(Changed::Yes)
     }
 }
 
@@ -88,13 +88,17 @@ impl Line {
         })
     }
 
-    /// Writes the entry with transfers; whether there are any.
-    fn cut(&self, mut b: Rewriter<'_>, entry: &Function, begins: &[usize]) -> Result<bool> {
+    /// Writes the entry with transfers.
+    ///
+    /// # Errors
+    /// When a part reads from further back than the one before it, or nothing of that.
+    fn cut(&self, mut b: Rewriter<'_>, entry: &Function, begins: &[usize]) -> Result<()> {
         // The last part in which each value is, and its replacement where it was made.
         let mut parts: Vec<Option<usize>> = vec![None; entry.values.len()];
         let mut made: Vec<Option<Value>> = vec![None; entry.values.len()];
         let mut line = self.insts.iter().enumerate().peekable();
-        let (mut part, mut is_cut) = (0, false);
+        let mut part = 0;
+        let mut reads = vec![false; begins.len()];
         for (at, inst) in entry.insts.iter().enumerate() {
             let own = line.next_if(|(_, own)| **own == at);
             if let Some((number, _)) = own {
@@ -110,7 +114,7 @@ impl Line {
                     b.set_loc(outer);
                     b.replace(arg, here);
                     parts[arg.index()] = Some(part);
-                    is_cut = true;
+                    reads[part] = true;
                 }
             }
             b.copy(entry, inst)?;
@@ -127,9 +131,19 @@ impl Line {
                 b.replace(result.value, value);
             }
         }
+        if let Some(part) = (1..begins.len()).find(|&part| !reads[part]) {
+            return Err(apart(part));
+        }
         b.finish(entry)?;
-        Ok(is_cut)
+        Ok(())
     }
+}
+
+/// A part that reads nothing of the one before it.
+fn apart(part: usize) -> Diagnostic {
+    let message = format!("part {part} of the model reads nothing that part {} makes", part - 1);
+    let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.pipeline");
+    error.note("micro-batches go from stage to stage").help("choose fewer stages")
 }
 
 /// A value that is read further on than in the next part.

@@ -105,6 +105,12 @@ impl Executor for Pjrt {
         let loaded = self.client.compile(code, self.format, (options, &devices)).map_err(RuntimeError::Compile)?;
         // SAFETY: the executable is new, of this client, and ours.
         let executable = unsafe { PjrtExecutable::new(Arc::clone(&self.client), loaded, program.signature().clone()) }?;
+        if !options.devices.is_empty() && *executable.devices() != options.devices {
+            let (stated, found) = (&options.devices, executable.devices());
+            return Err(RuntimeError::Unsupported(format!(
+                "the plugin puts replicas on devices {found:?}, not on {stated:?}"
+            )));
+        }
         Ok(Box::new(executable))
     }
 
@@ -122,6 +128,10 @@ impl Executor for Pjrt {
         let pointer = self.device(device)?;
         let own = PjrtBuffer::pointer_of(buffer, &self.client);
         let own = own.ok_or_else(|| RuntimeError::InvalidInput("the buffer belongs to another executor".into()))?;
+        // PJRT copies to other devices alone.
+        if buffer.device() == device {
+            return self.upload(&buffer.download()?, device);
+        }
         // SAFETY: both belong to this client.
         let copy = unsafe { self.client.copy(own, pointer) }.map_err(RuntimeError::Transfer)?;
         // SAFETY: the copy is new, of this client, ours, and has the type of what it was made of.

@@ -6,7 +6,7 @@ use crate::CompileOptions;
 use prost::Message;
 use std::collections::BTreeMap;
 
-/// The serialized message, with the numbers by which the plugin knows the devices of the replicas; without any, it chooses them.
+/// The serialized message, with the numbers by which the plugin knows the devices of the replicas; without any, it puts replicas on its first ones.
 pub(super) fn encode(options: &CompileOptions, devices: Vec<i64>) -> Vec<u8> {
     let mut overrides = BTreeMap::new();
     let mut set = |name: &str, value| overrides.insert(name.to_string(), OptionOverride { value: Some(value) });

@@ -118,7 +118,8 @@ fn passes_keep_their_relation() {
                 _ => None,
             };
             let cx = session.pass_cx(recipe, None).expect("the target is known");
-            let module = if info.name == "split-stages" { &cut } else { &module };
+            let module = if info.name == "split-stages" { cut.clone() } else { module.clone() };
+            let module = &module;
             let mut after = module.clone();
             let changed = match pass.run(&mut after, &cx) {
                 // A module with a single instruction of a model has no two parts.

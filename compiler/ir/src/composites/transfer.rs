@@ -11,9 +11,12 @@ use crate::operands::{Args, Operands};
 use crate::ops::Op;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use halite_support::Result;
+use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use smallvec::smallvec;
+
+/// The largest number of a part: schedules have no more.
+const MOST: i64 = 1 << 20;
 
 /// The part that made the operand.
 static FROM: AttrKey<i64> = AttrKey::required("from", "the part of the model that made it");
@@ -33,7 +36,7 @@ impl Transfer {
     /// The transfer of a value from one part to another.
     ///
     /// # Errors
-    /// None but bugs.
+    /// When the two do not follow one another.
     pub fn emit(b: &mut Builder<'_>, value: Value, from: usize, to: usize) -> Result<Value> {
         let attrs = [(&FROM, from), (&TO, to)].map(|(key, part)| (key.name(), Attr::Int(part as i64)));
         Ok(b.composite("transfer", &attrs, &[value])?[0])
@@ -60,7 +63,14 @@ impl CompositeDef for Transfer {
         vec![FROM.spec(), TO.spec()]
     }
 
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: Args<'_, &TensorType>) -> Result<Types> {
+        let ends = (attrs.get(&FROM)?, attrs.get(&TO)?);
+        let is_part = |part: i64| (0..=MOST).contains(&part);
+        if !is_part(ends.0) || !is_part(ends.1) || ends.0.abs_diff(ends.1) != 1 {
+            let message =
+                format!("a transfer goes from one part to the next or back, not from {} to {}", ends.0, ends.1);
+            return Err(Diagnostic::error(codes::ATTRIBUTE, message).help("number the parts of the model from 0"));
+        }
         Ok(smallvec![args[0].clone()])
     }
 

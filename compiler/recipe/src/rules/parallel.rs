@@ -1,6 +1,6 @@
 //! A layout that is one: axes that there are, and no name twice.
 
-use crate::{Divides, MeshAxis, Parallel, Places, Recipe};
+use crate::{Divides, Form, MeshAxis, Parallel, Places, Recipe};
 use halite_schedule::ScheduleKind;
 use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, Diagnostics, codes};
@@ -22,6 +22,11 @@ pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics
 
 /// A pipeline that has no such schedule, or chunks and a schedule of no pipeline.
 fn pipeline(recipe: &Recipe, parallel: &Parallel) -> Option<Diagnostic> {
+    if parallel.pipeline > 1 && recipe.accumulate.is_some_and(|accumulate| accumulate.form == Some(Form::One)) {
+        let message = "`accumulate.form` is `one`, and stages take micro-batches one by one";
+        let error = Diagnostic::error(codes::RECIPE_CLASH, message).key("accumulate.form");
+        return Some(error.help("leave out `form`, or set `parallel.pipeline = 1`"));
+    }
     if parallel.pipeline > 1 {
         // Sizes that disagree are told by who makes a step of them.
         return recipe.sizes().ok().and_then(|_| recipe.pipeline().err());

@@ -22,6 +22,10 @@ impl Interleaved {
 
 impl Kind for Interleaved {
     fn check(&self, pipeline: &Pipeline) -> Result<(), ScheduleError> {
+        let chunks = pipeline.chunks();
+        if chunks == 1 {
+            return Err(ScheduleError::Chunks { kind: "interleaved", wanted: "several chunks", chunks });
+        }
         let (stages, micro_batches) = (pipeline.stages(), pipeline.micro_batches());
         if micro_batches.is_multiple_of(stages) {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Cutting a line of costs into parts that cost alike.
 
-/// The most places at which cuts are looked for: of more, those that the fewest bytes cross.
-const MOST: usize = 1024;
+/// The most places at which cuts are looked for: of more, one in each of so many stretches of equal cost, that which the fewest bytes cross.
+const MOST: usize = 512;
 
 /// The part of the most expensive part's cost by which another may be more expensive, where it sends fewer bytes: one in so many.
 const SLACK: u64 = 32;
@@ -40,9 +40,19 @@ fn places(costs: &Costs<'_>, parts: usize) -> Option<Vec<usize>> {
     let end = costs.flops.len();
     let crossing = |at: usize| costs.crossing.get(at).copied().unwrap_or(u64::MAX);
     let mut inner: Vec<usize> = (1..end).collect();
-    inner.sort_by_key(|&at| (crossing(at), at));
-    inner.truncate(MOST);
-    inner.sort_unstable();
+    if inner.len() > MOST {
+        let all: u128 = costs.flops.iter().map(|&flops| u128::from(flops) + 1).sum();
+        let mut best: Vec<Option<usize>> = vec![None; MOST];
+        let mut before = 0;
+        for at in inner {
+            before += u128::from(costs.flops[at - 1]) + 1;
+            let kept = &mut best[usize::try_from(before * (MOST as u128 - 1) / all).unwrap_or(0)];
+            if kept.is_none_or(|kept| crossing(at) < crossing(kept)) {
+                *kept = Some(at);
+            }
+        }
+        inner = best.into_iter().flatten().collect();
+    }
     let places: Vec<usize> = std::iter::once(0).chain(inner).chain([end]).collect();
     (places.len() > parts && end > 0).then_some(places)
 }
@@ -94,6 +104,15 @@ mod tests {
         assert_eq!(of(&flops, &crossing, 10).unwrap().len(), 10);
         assert_eq!(of(&flops, &crossing, 11), None);
         assert_eq!(of(&[], &[0], 2), None);
+    }
+
+    #[test]
+    fn long_lines_are_cut_evenly_too() {
+        let (flops, mut crossing) = (vec![1; 3000], vec![4; 3000]);
+        crossing.push(0);
+        let begins = of(&flops, &crossing, 4).unwrap();
+        let even = |(at, begin): (usize, &usize)| begin.abs_diff(at * 750) <= 8;
+        assert!(begins.iter().enumerate().all(even), "{begins:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::transform::place_stages::{Source, sources};
 use halite_ir::composites::Transfer;
 use halite_ir::{Function, Inst, Value};
-use halite_support::{Diagnostic, Result};
+use halite_support::{Diagnostic, Result, codes};
 
 /// The part of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,12 +29,16 @@ pub(super) struct Owners {
 
 impl Owners {
     /// # Errors
-    /// When a transfer takes what several parts made, which no pass writes.
+    /// When a transfer takes what another part has than it says.
     pub(super) fn of(entry: &Function) -> Result<Self> {
         let sources = sources(entry);
         let owners = owners(entry)?;
         let ends = entry.insts.iter().filter_map(|inst| Transfer::ends(&inst.op));
-        let parts = ends.map(|(from, to)| from.max(to) + 1).max().unwrap_or(1);
+        let parts = ends.clone().map(|(from, to)| from.max(to) + 1).max().unwrap_or(1);
+        if parts > ends.count() + 1 {
+            let message = format!("nothing is handed on to some of the {parts} parts of the model");
+            return Err(Diagnostic::error(codes::PIPELINE, message).help("number the parts of the model from 0"));
+        }
         let mut runs: Vec<Vec<usize>> = vec![Vec::new(); entry.insts.len()];
         let mut joins = vec![false; entry.insts.len()];
         let mut wanted: Vec<Vec<usize>> = vec![Vec::new(); entry.values.len()];
@@ -87,15 +91,24 @@ fn owners(entry: &Function) -> Result<Vec<Owner>> {
     for inst in &entry.insts {
         let own = owner(&owners, inst);
         let own = match Transfer::ends(&inst.op) {
-            Some(_) if own == Owner::Joined => {
-                return Err(Diagnostic::bug("a transfer takes what several parts of the model made"));
-            }
+            Some((from, _)) if own != Owner::Reader && own != Owner::Part(from) => return Err(misplaced(own, from)),
             Some((_, to)) => Owner::Part(to),
             None => own,
         };
         inst.results.iter().for_each(|result| owners[result.index()] = own);
     }
     Ok(owners)
+}
+
+/// A transfer that takes what another part has.
+fn misplaced(owner: Owner, from: usize) -> Diagnostic {
+    let made = match owner {
+        Owner::Part(part) => format!("part {part}"),
+        Owner::Joined | Owner::Reader => "several parts".to_owned(),
+    };
+    let message = format!("a transfer takes a value from part {from} of the model that is on {made}");
+    Diagnostic::error(codes::PIPELINE, message)
+        .help("write transfers where `place-stages` would: from a part to the next one, or back")
 }
 
 /// The owner of what an instruction makes of its operands.

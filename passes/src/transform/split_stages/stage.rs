@@ -94,15 +94,21 @@ impl Splitter<'_> {
         self.entry.insts[at].results.iter().any(|result| self.owners.sources[result.index()].is_own())
     }
 
-    /// Whether a result of the entry is one of the forward: it is no gradient, and no state of a weight.
+    /// Whether a result of the entry is one of the forward: what the model returns, and sums of that over micro-batches. All else follows
+    /// from gradients, or may.
     fn is_of_forward(&self, result: &FuncResult) -> bool {
         match &result.role {
-            ResultRole::Gradient(_) => false,
+            ResultRole::Value | ResultRole::Probe | ResultRole::Loss | ResultRole::Count => true,
+            ResultRole::Sum | ResultRole::Over(_) => true,
             ResultRole::State(name) => {
-                let param = self.entry.params.iter().find(|param| param.name == *name);
-                !param.is_some_and(|param| matches!(&param.role, ParamRole::State(spec) if spec.of.is_some()))
+                let mut params = self.entry.params.iter().filter(|param| param.name == *name);
+                params.any(|param| matches!(&param.role, ParamRole::State(spec) if spec.sum && spec.of.is_none()))
             }
-            _ => true,
+            ResultRole::Metric
+            | ResultRole::Gradient(_)
+            | ResultRole::Scale(_)
+            | ResultRole::Finite
+            | ResultRole::Residual => false,
         }
     }
 

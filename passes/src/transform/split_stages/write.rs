@@ -28,6 +28,12 @@ pub(super) fn write(
         writer.half(&mut names, (part, "backward"), &stage.backward)?;
     }
     let mut b = writer.b;
+    // What the entry itself reads of a transfer is what was handed to it.
+    for inst in entry.insts.iter().filter(|inst| Transfer::ends(&inst.op).is_some()) {
+        if let (None, Some(value)) = (b.get(inst.results[0]), b.get(inst.args[0])) {
+            b.replace(inst.results[0], value);
+        }
+    }
     for (inst, _) in entry.insts.iter().zip(&owners.joins).filter(|(_, joins)| **joins) {
         b.copy(entry, inst)?;
     }
