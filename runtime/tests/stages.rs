@@ -1,5 +1,7 @@
 //! Programs on parts of the devices, which run at once and hand values on: what stages of a pipeline do.
 
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
 use crate::common::{client, module};
 use halite_hlo::{ArrayType, ReduceKind};
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Pjrt, Program, RuntimeError};

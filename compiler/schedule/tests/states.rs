@@ -12,6 +12,7 @@ fn next(schedule: &Schedule, state: &[usize]) -> Vec<Vec<usize>> {
         let from = pipeline.stage_of(transfer.part);
         lists[from][..state[from]].contains(&Action::Send(transfer))
     };
+    let all_reduce = (0..lists.len()).all(|stage| head(stage) == Some(Action::Reduce));
     let mut reached = Vec::new();
     let mut step = |stages: &[usize]| {
         let mut state = state.to_vec();
@@ -22,11 +23,8 @@ fn next(schedule: &Schedule, state: &[usize]) -> Vec<Vec<usize>> {
         match head(stage) {
             None => {}
             Some(Action::Run(_) | Action::Update) => step(&[stage]),
-            Some(Action::Reduce) => {
-                if stage == 0 && (0..lists.len()).all(|stage| head(stage) == Some(Action::Reduce)) {
-                    step(&(0..lists.len()).collect::<Vec<_>>());
-                }
-            }
+            Some(Action::Reduce) if stage == 0 && all_reduce => step(&(0..lists.len()).collect::<Vec<_>>()),
+            Some(Action::Reduce) => {}
             Some(Action::Send(transfer)) => {
                 let to = pipeline.stage_of(transfer.to_part(pipeline).unwrap());
                 if !meet {
@@ -35,11 +33,8 @@ fn next(schedule: &Schedule, state: &[usize]) -> Vec<Vec<usize>> {
                     step(&[stage, to]);
                 }
             }
-            Some(Action::Receive(transfer)) => {
-                if !meet && was_sent(transfer) {
-                    step(&[stage]);
-                }
-            }
+            Some(Action::Receive(transfer)) if !meet && was_sent(transfer) => step(&[stage]),
+            Some(Action::Receive(_)) => {}
         }
     }
     reached
