@@ -58,12 +58,10 @@ fn describe(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline, shown:
     let mut text = format!("{}: {stages} stages{chunks}, {batches} micro-batch{plural} in an update\n\n", kind.name());
     let head = ["stage", "in flight", "waits"].map(str::to_owned).to_vec();
     let row = |stage: usize| {
-        let waits = share(timeline.idle(stage), timeline.end());
+        let waits = percent(timeline.idle(stage) as f64 / timeline.end().max(1) as f64);
         vec![stage.to_string(), grouped(schedule.in_flight(stage) as u64), waits]
     };
-    let all = (0..pipeline.stages()).map(|stage| timeline.idle(stage)).sum();
-    let waits = share(all, timeline.end() * pipeline.stages() as u64);
-    let total = vec!["all".to_owned(), String::new(), waits];
+    let total = vec!["all".to_owned(), String::new(), percent(timeline.bubble())];
     let rows = (0..pipeline.stages()).map(row);
     text.push_str(&table(&[head].into_iter().chain(rows).chain([total]).collect::<Vec<_>>()));
     text.push_str(&wrapped(
@@ -95,9 +93,8 @@ fn wrapped(text: &str, indent: &str) -> String {
 }
 
 /// `27.3%`
-fn share(part: u64, whole: u64) -> String {
-    let percent = if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
-    format!("{percent:.1}%")
+fn percent(share: f64) -> String {
+    format!("{:.1}%", 100.0 * share)
 }
 
 fn value(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline) -> Value {

@@ -4,6 +4,7 @@ use super::couple::{Couple, Link};
 use super::min_cut::{Node, keep};
 use super::policy::Policy;
 use super::price::{Price, Totals};
+use crate::transform::needed::needed;
 use halite_ir::{
     FuncId, Function, InferCx, Inst, LocTable, Module, ParamRole, Registry, ResultRole, Rewriter, Value, ValueData,
     function_flops, inst_cost,
@@ -126,7 +127,7 @@ impl Joint {
     fn repeated(&self, cx: &InferCx<'_>) -> Vec<u64> {
         let callees = function_flops(cx);
         let returned = self.function.results[..self.results].iter().map(|result| result.value);
-        let insts = self.function.insts.iter().zip(needed(&self.function, returned));
+        let insts = self.function.insts.iter().zip(needed(&self.function, returned, |_| true));
         insts
             .map(|(inst, needed)| if needed { inst_cost(cx, &callees, &self.function, inst).flops } else { 0 })
             .collect()
@@ -167,7 +168,7 @@ impl Joint {
     /// For each instruction, whether the forward computes it.
     fn forward_insts(&self, choice: &Choice) -> Vec<bool> {
         let returned = self.function.results[..self.results].iter().map(|result| result.value);
-        needed(&self.function, returned.chain(choice.kept.iter().copied()))
+        needed(&self.function, returned.chain(choice.kept.iter().copied()), |_| true)
     }
 
     /// The forward that returns what is kept.
@@ -276,18 +277,4 @@ fn write_again(b: &mut Rewriter<'_>, joint: &Function, primal: &[bool], value: V
         open.extend(missing);
     }
     Ok(())
-}
-
-/// For each instruction, whether some of these values are computed by it.
-fn needed(function: &Function, values: impl Iterator<Item = Value>) -> Vec<bool> {
-    let mut wanted = vec![false; function.values.len()];
-    values.for_each(|value| wanted[value.index()] = true);
-    let mut needed = vec![false; function.insts.len()];
-    for (inst, needed) in function.insts.iter().zip(&mut needed).rev() {
-        *needed = inst.results.iter().any(|result| wanted[result.index()]);
-        if *needed {
-            inst.args.iter().for_each(|arg| wanted[arg.index()] = true);
-        }
-    }
-    needed
 }

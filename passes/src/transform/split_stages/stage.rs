@@ -1,6 +1,7 @@
 //! The forward and the backward of each part: their instructions, inputs and outputs.
 
 use super::owners::Owners;
+use crate::transform::needed::needed;
 use halite_ir::composites::Transfer;
 use halite_ir::{Def, FuncResult, Function, ParamRole, ResultRole, Value};
 use indexmap::IndexSet;
@@ -57,7 +58,7 @@ impl Splitter<'_> {
                 half.outputs.insert(result.value);
             }
         }
-        let of_forward = self.needed(forward.outputs.iter().copied(), &vec![false; self.entry.insts.len()]);
+        let of_forward = needed(self.entry, forward.outputs.iter().copied(), |at| self.owners.runs(self.part, at));
         let is_of_forward = |value: &Value| self.inst(*value).is_some_and(|at| of_forward[at]);
         for value in self.joined() {
             let half = if is_of_forward(&value) { &mut forward } else { &mut backward };
@@ -68,7 +69,8 @@ impl Splitter<'_> {
         let is_kept = |value: &Value| self.inst(*value).is_some_and(|at| kept[at]);
         forward.outputs.extend(backward.outputs.iter().copied().filter(is_kept));
         backward.outputs.retain(|value| !is_kept(value));
-        let of_backward = self.needed(backward.outputs.iter().copied(), &kept);
+        let of_backward =
+            needed(self.entry, backward.outputs.iter().copied(), |at| self.owners.runs(self.part, at) && !kept[at]);
         forward.insts = positions(&of_forward);
         backward.insts = positions(&of_backward);
         forward.inputs = self.inputs(&forward.insts, &forward.outputs);
@@ -116,21 +118,6 @@ impl Splitter<'_> {
     fn joined(&self) -> Vec<Value> {
         let joins = self.entry.insts.iter().zip(&self.owners.joins).filter(|(_, joins)| **joins);
         joins.flat_map(|(inst, _)| &inst.args).copied().filter(|&value| self.makes(value)).collect()
-    }
-
-    /// For each instruction of the part, whether some values follow from it, but for what is `given` anyway.
-    fn needed(&self, values: impl Iterator<Item = Value>, given: &[bool]) -> Vec<bool> {
-        let mut wanted = vec![false; self.entry.values.len()];
-        values.for_each(|value| wanted[value.index()] = true);
-        let mut needed = vec![false; self.entry.insts.len()];
-        for (at, inst) in self.entry.insts.iter().enumerate().rev() {
-            let is_read = inst.results.iter().any(|result| wanted[result.index()]);
-            needed[at] = is_read && self.owners.runs(self.part, at) && !given[at];
-            if needed[at] {
-                inst.args.iter().for_each(|arg| wanted[arg.index()] = true);
-            }
-        }
-        needed
     }
 
     /// The values that instructions, or the results beside them, read and do not make.

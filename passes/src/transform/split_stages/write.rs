@@ -20,20 +20,18 @@ pub(super) fn write(
 ) -> Result<()> {
     let mut names = module.names();
     let b = Rewriter::new(module, registry, entry);
-    let mut writer = Writer { b, entry, origins: origins(entry) };
+    let mut writer = Writer { b, entry };
     for (part, stage) in stages.iter().enumerate() {
+        if let Some(before) = part.checked_sub(1) {
+            writer.hand_on(before, part)?;
+        }
         writer.half(&mut names, (part, "forward"), &stage.forward)?;
     }
     for (part, stage) in stages.iter().enumerate().rev() {
+        writer.hand_on(part + 1, part)?;
         writer.half(&mut names, (part, "backward"), &stage.backward)?;
     }
     let mut b = writer.b;
-    // What the entry itself reads of a transfer is what was handed to it.
-    for inst in entry.insts.iter().filter(|inst| Transfer::ends(&inst.op).is_some()) {
-        if let (None, Some(value)) = (b.get(inst.results[0]), b.get(inst.args[0])) {
-            b.replace(inst.results[0], value);
-        }
-    }
     for (inst, _) in entry.insts.iter().zip(&owners.joins).filter(|(_, joins)| **joins) {
         b.copy(entry, inst)?;
     }
@@ -41,19 +39,21 @@ pub(super) fn write(
     Ok(())
 }
 
-/// For each value, what it was before it was transferred.
-fn origins(entry: &Function) -> FxHashMap<Value, Value> {
-    let transfers = entry.insts.iter().filter(|inst| Transfer::ends(&inst.op).is_some());
-    transfers.flat_map(|inst| inst.results.iter().map(|&result| (result, inst.args[0]))).collect()
-}
-
 struct Writer<'a, 'b> {
     b: Rewriter<'b>,
     entry: &'a Function,
-    origins: FxHashMap<Value, Value>,
 }
 
 impl Writer<'_, '_> {
+    /// Puts what a part has made for another in the place of the transfers between them.
+    fn hand_on(&mut self, from: usize, to: usize) -> Result<()> {
+        for inst in self.entry.insts.iter().filter(|inst| Transfer::ends(&inst.op) == Some((from, to))) {
+            let value = self.b.value(inst.args[0])?;
+            self.b.replace(inst.results[0], value);
+        }
+        Ok(())
+    }
+
     /// Writes a function and its call, unless it has nothing to return.
     fn half(&mut self, names: &mut Names, (part, word): (usize, &str), half: &Half) -> Result<()> {
         if half.outputs.is_empty() {
@@ -61,16 +61,6 @@ impl Writer<'_, '_> {
         }
         let name = names.unused(&format!("part_{part}_{word}"));
         let callee = self.function(name, half)?;
-        // What came from another part is there once that part has run; it is known here by the transfer that brought it.
-        for input in &half.inputs {
-            let mut from = *input;
-            while let Some(&before) = self.origins.get(&from).filter(|_| self.b.get(*input).is_none()) {
-                from = before;
-                if let Some(value) = self.b.get(from) {
-                    self.b.replace(*input, value);
-                }
-            }
-        }
         let inputs: Vec<Value> = half.inputs.iter().copied().collect();
         let args = self.b.values(&inputs)?;
         let results = self.b.emit_all(Call { callee }, &args)?;
