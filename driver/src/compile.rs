@@ -35,7 +35,7 @@ use indexmap::{IndexMap, IndexSet};
 use pack::{BuiltRole, Packed, assemble, pack};
 pub use replicas::Replicas;
 use resident::add_resident;
-pub use stages::check_stages;
+pub use stages::{StageOf, check_stages};
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
@@ -133,6 +133,8 @@ pub struct Compiled {
 pub struct CompiledModule {
     /// The role of the module.
     pub role: ModuleRole,
+    /// The stage of a pipeline that runs it, and its task there; `None` where it does all of the role.
+    pub stage: Option<StageOf>,
     /// The legal IR.
     pub ir: Module,
     /// The HLO that the bundle holds.
@@ -192,7 +194,7 @@ impl Session {
         let (shared, sources) = (&prepared, &*source.model.sources(&self.sources));
         let (built, caller) = (&elaborated.module, &Caller::in_span(span.clone()));
         // Modules do not depend on each other; they are joined in the order of roles.
-        let packed = std::thread::scope(|scope| {
+        let packed_roles = std::thread::scope(|scope| {
             let compile = |(role, pipeline): (_, Pipeline)| {
                 let work = move || {
                     let _span = span_of(role).entered();
@@ -204,16 +206,28 @@ impl Session {
                     let ranges = ranges(built, role, &self.registry)?;
                     check_cancelled()?;
                     let whom = (target, &source.recipe);
-                    Ok((pack(compiled, BuiltRole { role, built, ranges }, whom, options)?, again))
+                    let pack = |module| {
+                        let built = BuiltRole { role, built, ranges: ranges.clone() };
+                        pack(module, built, whom, options)
+                    };
+                    Ok((compiled.into_iter().map(pack).collect::<Result<Vec<_>, _>>()?, again))
                 };
                 scope.spawn(move || caller.within(work))
             };
             let own = pipelines.iter().map(|(role, pipeline)| (*role, pipeline.split_at_phase().1));
             let workers: Vec<_> = own.map(compile).collect();
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            workers.into_iter().map(join).collect::<Result<Vec<(Packed, _)>, Diagnostic>>()
+            workers.into_iter().map(join).collect::<Result<Vec<(Vec<Packed>, _)>, Diagnostic>>()
         });
-        let (mut packed, again): (Vec<_>, Vec<_>) = packed.map_err(fault)?.into_iter().unzip();
+        let (mut packed, mut again) = (Vec::new(), Vec::new());
+        for (modules, unfinished) in packed_roles.map_err(fault)? {
+            again.resize_with(packed.len() + modules.len(), || None);
+            // What is open is tried where one module does all of a role.
+            if let ([_], Some(last)) = (&modules[..], again.last_mut()) {
+                *last = unfinished;
+            }
+            packed.extend(modules);
+        }
         add_resident(&mut packed, target, &source.recipe);
         for (module, again) in packed.iter_mut().zip(&again) {
             let Some(again) = again else { continue };
@@ -320,7 +334,7 @@ impl Session {
     /// of those texts that are among the `sources` of this session: a module that another one elaborated has none.
     ///
     /// # Errors
-    /// When there is no such role, or a pass fails; a bug when the HLO breaks a rule of XLA.
+    /// When there is no such role, a pass fails, or the recipe has a pipeline; a bug when the HLO breaks a rule of XLA.
     pub fn compile_role(
         &self,
         built: &Module,
@@ -334,7 +348,11 @@ impl Session {
         let prepared = self.prepare(built.clone(), (recipe, None), &shared, options)?;
         let _span = span_of(role).entered();
         let unfinished = self.begin_role(&prepared, recipe, (role, &own), options)?;
-        self.finish_role(unfinished, recipe, &self.sources, options)
+        let modules = self.finish_role(unfinished, recipe, &self.sources, options)?;
+        <[CompiledModule; 1]>::try_from(modules).map(|[module]| module).map_err(|modules| {
+            let message = format!("`{}` is {} programs of stages, not one module", role.name.name(), modules.len());
+            Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.pipeline").help("compile the recipe as a whole")
+        })
     }
 
     /// Runs the passes that all roles share on a model, of whose source a smaller one can be made.
@@ -390,15 +408,15 @@ fn overrides(source: &Source, vocabulary: &Vocabulary, data: usize) -> Vec<Overr
     overrides
 }
 
-/// The roles that are compiled for those that are asked for, each once: where micro-batches are accumulated by two modules, these
-/// stand for the training step.
+/// The roles that are compiled for those that are asked for, each once: where micro-batches are accumulated by two modules, as stages of a
+/// pipeline do, these stand for the training step.
 ///
 /// # Errors
 /// When the training step is to stand beside one of the two, so that it would be made more than once.
 fn step_roles(asked: &[ModuleRole], recipe: &Recipe, target: &dyn Target) -> Result<IndexSet<ModuleRole>, Diagnostic> {
     let (whole, parts) = (ModuleRole::TRAIN_STEP, [ModuleRole::GRAD_STEP, ModuleRole::UPDATE_STEP]);
     let form = recipe.accumulate.and_then(|accumulate| accumulate.form).unwrap_or(target.accumulate_form());
-    let two = form == Form::Two && recipe.sizes()?.accumulate > 1;
+    let two = recipe.stages() > 1 || form == Form::Two && recipe.sizes()?.accumulate > 1;
     if !two && asked.contains(&whole) {
         Accumulate::check_in_one(recipe.sizes()?.accumulate)?;
     }

@@ -44,14 +44,14 @@ impl DumpFilter {
 /// Collects the modules around the passes that a filter takes, as `<module>.<NN>-<pass>.<before|after>.ir`.
 #[derive(Debug)]
 pub(crate) struct Dumper<'a> {
-    module: &'a str,
+    module: String,
     filter: Option<&'a DumpFilter>,
     files: IndexMap<String, String>,
 }
 
 impl<'a> Dumper<'a> {
-    pub(crate) fn new(module: &'a str, filter: Option<&'a DumpFilter>) -> Self {
-        Self { module, filter, files: IndexMap::new() }
+    pub(crate) fn new(module: impl Into<String>, filter: Option<&'a DumpFilter>) -> Self {
+        Self { module: module.into(), filter, files: IndexMap::new() }
     }
 
     pub(crate) fn into_files(self) -> IndexMap<String, String> {

@@ -30,6 +30,11 @@ fn on_ranks() -> PipelineSpec {
     PipelineSpec::from(["partition", "take-rank", "check-replicas"])
 }
 
+/// The passes that make functions of the programs of stages, where the model is cut into the parts of a pipeline.
+fn split() -> PipelineSpec {
+    PipelineSpec::from(["split-stages", "split-update"])
+}
+
 /// The passes that replace ops by kernels of the target, and expand the composites that are left.
 fn dispatch() -> PipelineSpec {
     PipelineSpec::from(["dispatch-dialect", "expand-composites"])
@@ -86,7 +91,7 @@ pub fn update_step() -> PipelineSpec {
 
 fn step<const N: usize>(passes: [&'static str; N]) -> PipelineSpec {
     let clean = ["check-precision", "cse", "dce"];
-    let step = prepare().then(passes).then(clean).then(on_ranks()).then(["split-stages"]).then(dispatch());
+    let step = prepare().then(passes).then(clean).then(on_ranks()).then(split()).then(dispatch());
     step.then(cut()).then(finish()).then(["check-precision"])
 }
 
@@ -98,7 +103,7 @@ pub fn grads() -> PipelineSpec {
 /// The forward part alone. `dce` drops what the role does not return.
 pub fn inference() -> PipelineSpec {
     let cast = ["auto-cast", "dce", "check-precision"];
-    let program = prepare().then(cast).then(on_ranks()).then(dispatch());
+    let program = prepare().then(cast).then(on_ranks()).then(split()).then(dispatch());
     program.then(flatten()).then(finish()).then(["check-precision", "check-causality"])
 }
 
@@ -120,6 +125,7 @@ mod tests {
                        fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, pad-uneven, place-stages, cse, \
                        dce";
         let ranks = "partition, take-rank, check-replicas";
+        let split = "split-stages, split-update";
         let dispatch = "dispatch-dialect, expand-composites";
         let finish = "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, outline-layers, \
                       combine-collectives, legalize";
@@ -127,11 +133,11 @@ mod tests {
                     adjust-loss-scale, update, check-precision, cse, dce";
         assert_eq!(
             train_step().to_string(),
-            format!("{prepare}, {step}, {ranks}, split-stages, {dispatch}, cut, {finish}, check-precision")
+            format!("{prepare}, {step}, {ranks}, {split}, {dispatch}, cut, {finish}, check-precision")
         );
         let cast = "auto-cast, dce, check-precision";
         let ends = "check-precision, check-causality";
-        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {ranks}, {dispatch}, {finish}, {ends}"));
+        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {ranks}, {split}, {dispatch}, {finish}, {ends}"));
         let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, \
                     clean-up(cse, simplify, fold-constant, dce)*";
         assert_eq!(gradients().to_string(), format!("{cast}, {dispatch}, cut, {finish}"));

@@ -26,3 +26,4 @@ pub use recognize::fusions;
 pub use recognize::rewrite::Fusion;
 pub use transform::auto_cast::resolve;
 pub use transform::simplify::simplify_rules;
+pub use transform::split_stages::{StageProgram, stage_programs};

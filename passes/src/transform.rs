@@ -38,6 +38,7 @@ pub(crate) mod simplify;
 pub(crate) mod skip;
 pub(crate) mod slots;
 pub(crate) mod split_stages;
+mod split_update;
 pub(crate) mod streams;
 pub(crate) mod take_rank;
 pub(crate) mod trained;
@@ -69,6 +70,7 @@ pub(crate) fn passes() -> Vec<Arc<dyn Pass>> {
         Arc::new(partition::Partition),
         Arc::new(take_rank::TakeRank),
         Arc::new(split_stages::SplitStages),
+        Arc::new(split_update::SplitUpdate),
         Arc::new(simplify::Simplify::default()),
         Arc::new(fold_constant::FoldConstant),
         Arc::new(dispatch_dialect::DispatchDialect),

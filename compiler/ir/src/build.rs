@@ -292,6 +292,7 @@ impl<'a> Builder<'a> {
     /// Makes room for the instructions and values of `source`.
     pub(crate) fn reserve(&mut self, source: &Function) {
         (self.function.noinline, self.function.rounds) = (source.noinline, source.rounds);
+        self.function.task = source.task;
         self.function.insts.reserve(source.insts.len());
         self.function.values.reserve(source.values.len());
     }

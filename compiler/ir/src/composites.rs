@@ -48,6 +48,7 @@ pub use rms_norm::RmsNorm;
 pub use rope::Rope;
 pub use softmax::Softmax;
 pub use top_k::TopK;
+pub use add_any::AddAny;
 pub use transfer::Transfer;
 
 /// Every built-in composite, in order.

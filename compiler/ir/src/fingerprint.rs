@@ -17,7 +17,7 @@ pub fn fingerprint(module: &Module) -> u64 {
 
 fn hash_function(function: &Function, hasher: &mut FxHasher) {
     let numbers = canonical_numbers(function);
-    (&function.name, function.noinline, function.rounds).hash(hasher);
+    (&function.name, function.noinline, function.rounds, function.task).hash(hasher);
     for param in &function.params {
         (&param.name, function.ty(param.value)).hash(hasher);
         format!("{:?}", param.role).hash(hasher);

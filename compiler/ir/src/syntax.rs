@@ -5,6 +5,7 @@ use crate::effect::Effect;
 use crate::layer::Layer;
 use crate::layout::Layout;
 use crate::loc::{LocId, LocTable};
+use crate::stage_task::StageTask;
 use crate::ops::Op;
 use crate::ty::TensorType;
 use halite_support::{Name, Names, entity};
@@ -138,6 +139,8 @@ pub struct Function {
     /// Whether it returns its first parameter, rounded at random to a narrower type by bits made of the others. The verifier holds its
     /// instructions to that; its name does not matter.
     pub rounds: bool,
+    /// The task that it is of a pipeline; `None` for a function that is no program of a stage.
+    pub task: Option<StageTask>,
     /// The joined effects of its instructions, which a call of it has. They are stored, so that no pass follows calls to find them.
     pub(crate) effect: Effect,
 }
@@ -173,9 +176,10 @@ impl Function {
 
     /// Whether it is another function in all but its name.
     pub fn is_same(&self, other: &Self) -> bool {
-        let Self { name: _, params, insts, results, values, noinline, rounds, effect } = self;
-        let flags = (noinline, rounds, effect) == (&other.noinline, &other.rounds, &other.effect);
-        flags && (params, insts, results, values) == (&other.params, &other.insts, &other.results, &other.values)
+        let Self { name: _, params, insts, results, values, noinline, rounds, task, effect } = self;
+        let flags = (noinline, rounds, task) == (&other.noinline, &other.rounds, &other.task);
+        let body = (params, insts, results, values) == (&other.params, &other.insts, &other.results, &other.values);
+        flags && *effect == other.effect && body
     }
 }
 
@@ -322,12 +326,14 @@ pub struct WeightInfo {
     pub dims: Option<Arc<[DimName]>>,
     /// The layer of the model that it is in; the outermost, where layers have layers.
     pub layer: Option<Layer>,
+    /// The first part of a pipeline that reads it, stamped by `place-stages`.
+    pub part: Option<usize>,
 }
 
 impl WeightInfo {
     /// A weight with this initialization and nothing else stated.
     pub fn new(init: Init) -> Self {
-        Self { init, decay: None, group: None, frozen: false, output: 0, packing: None, dims: None, layer: None }
+        Self { init, decay: None, group: None, frozen: false, output: 0, packing: None, dims: None, layer: None, part: None }
     }
 }
 

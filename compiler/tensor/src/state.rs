@@ -30,12 +30,14 @@ pub struct StateSpec {
     /// Whether it sums up the micro-batches of an update, between the modules that make one. Ranks then hold terms of it along the axes
     /// that divide the batch. What does is transient.
     pub sum: bool,
+    /// The part of a pipeline that adds a sum up; `None` where the model is not cut.
+    pub part: Option<usize>,
 }
 
 impl StateSpec {
     /// State of a kind that starts at zero and that all weights share.
     pub fn new(kind: impl Into<Name>) -> Self {
-        Self { kind: kind.into(), of: None, init: Init::Zeros, transient: false, sum: false }
+        Self { kind: kind.into(), of: None, init: Init::Zeros, transient: false, sum: false, part: None }
     }
 
     /// The same, of one weight.
@@ -62,6 +64,12 @@ impl StateSpec {
         Self { transient: true, sum: true, ..self }
     }
 
+    /// The same, a sum that a part of a pipeline adds up.
+    #[must_use]
+    pub fn in_part(self, part: Option<usize>) -> Self {
+        Self { part, ..self }
+    }
+
     /// The name of its parameter: `<kind>.<weight>`, or `<kind>`.
     pub fn param_name(&self) -> Name {
         match &self.of {
@@ -76,7 +84,7 @@ impl StateSpec {
     /// When the kind is no identifier or a word that means something else, the state starts as a weight and belongs to none, it
     /// is transient and starts as something that a saved state would have to keep, or it is a sum and starts as anything but zero.
     pub fn check(&self) -> Result<()> {
-        let Self { kind, of, init, transient, sum } = self;
+        let Self { kind, of, init, transient, sum, part } = self;
         kind.check("state", "_")?;
         if RESERVED.contains(&&**kind) {
             let message = format!("state cannot be of the kind `{kind}`, which means something else");
@@ -98,6 +106,10 @@ impl StateSpec {
             return Err(Diagnostic::error(codes::ATTRIBUTE, message)
                 .note("it sums up the micro-batches of one update")
                 .help("make it transient and start it from `zeros`, or do not call it a sum"));
+        }
+        if part.is_some() && !sum {
+            let message = format!("state of the kind `{kind}` is no sum, and said to be one of a part of the model");
+            return Err(Diagnostic::error(codes::ATTRIBUTE, message).help("leave out `part`"));
         }
         Ok(())
     }

@@ -35,7 +35,12 @@ fn port(name: &str, (ty, sharding): (TensorType, Option<&Sharding>), role: PortR
     Port { name: name.to_owned(), dtype: ty.dtype(), shape, role, alias, ranges: Vec::new(), sharding }
 }
 
-pub(super) fn module_entry(role: &ModuleRole, laid: Laid<'_>, mut ranges: Ranges, bytes: &[u8]) -> ModuleEntry {
+pub(super) fn module_entry(
+    (name, role): (&str, &ModuleRole),
+    laid: Laid<'_>,
+    mut ranges: Ranges,
+    bytes: &[u8],
+) -> ModuleEntry {
     let entry = laid.entry;
     let mut replaced = vec![None; entry.results.len()];
     for (parameter, output) in aliases(entry) {
@@ -54,7 +59,6 @@ pub(super) fn module_entry(role: &ModuleRole, laid: Laid<'_>, mut ranges: Ranges
         };
         port(&result.name, laid.result(result), role, replaced[index])
     };
-    let name = role.name();
     ModuleEntry {
         name: name.to_owned(),
         role: role.clone(),

@@ -62,7 +62,7 @@ pub(super) fn pack<'a>(
     (target, recipe): (&dyn Target, &Recipe),
     options: &CompileOptions,
 ) -> Result<Packed<'a>, Diagnostic> {
-    let name = role.name.name();
+    let name = module.name();
     let missing = || Diagnostic::bug("a compiled module without an entry");
     let (built, entry) = (built.entry().ok_or_else(missing)?, module.ir.entry().ok_or_else(missing)?);
     let bytes = module.hlo.encode();
@@ -72,7 +72,7 @@ pub(super) fn pack<'a>(
     check_cancelled()?;
     let micro_batches = micro_batches(built, laid);
     let ranges = ranges::repeated(ranges, entry, micro_batches);
-    let (mut described, buffers) = (module_entry(&role.name, laid, ranges, &bytes), buffers(laid, micro_batches));
+    let (mut described, buffers) = (module_entry((&name, &role.name), laid, ranges, &bytes), buffers(laid, micro_batches));
     described.estimate = estimate((&described, &buffers), &module, target, recipe)?;
     let mesh = laid.layout.map(|layout| layout.mesh.clone()).unwrap_or_default();
     check_cancelled()?;
@@ -126,6 +126,11 @@ fn estimate(
 }
 
 impl Packed<'_> {
+    /// The name of the module.
+    pub(super) fn name(&self) -> &str {
+        &self.entry.name
+    }
+
     /// The estimate of the module, where its target has estimates.
     pub(super) fn estimate(&self) -> Option<&Estimate> {
         self.entry.estimate.as_ref()

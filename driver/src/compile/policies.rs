@@ -35,14 +35,15 @@ impl Session {
         for policies in TRIED {
             let recompute = policies.iter().copied().map(Recompute::Policy).collect();
             let recipe = Recipe { recompute, ..recipe.clone() };
-            let module = self.finish_role(unfinished.again(), &recipe, sources, options)?;
+            let modules = self.finish_role(unfinished.again(), &recipe, sources, options)?;
+            let [module] = &modules[..] else { break };
             let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
             let flops = figures(&module.ir, Laid { entry, layout: module.ir.layout.as_deref() }, module.hlo.graph())?
                 .matmul_flops;
-            let Some(estimate) = packed.estimate_of(&module, target, &recipe)? else { break };
+            let Some(estimate) = packed.estimate_of(module, target, &recipe)? else { break };
             let Some(fit) = estimate.fit else { break };
             needs.push(PolicyNeed {
-                module: unfinished.role.name.name().to_owned(),
+                module: packed.name().to_owned(),
                 policies: policies.to_vec(),
                 memory: estimate.memory.total(),
                 verdict: fit.memory,

@@ -95,8 +95,8 @@ impl Session {
         let (shared, own) = self.passes.pipeline(&role.pipeline)?.split_at_phase();
         let prepared = self.prepare(elaborated.module, (&small.recipe, None), &shared, options)?;
         let mut module = for_role(&prepared.module, role);
-        let (before, left) = own.split_before(Milestone::Ranks);
-        let (after, _) = left.split_before(Milestone::RanksAreChecked);
+        let (before, left) = own.split_before(&[Milestone::Ranks]);
+        let (after, _) = left.split_before(&[Milestone::RanksAreChecked]);
         let mut reports = prepared.reports;
         self.pass_on(&before, (&mut module, &mut reports), small, options)?;
         let whole = module.clone();

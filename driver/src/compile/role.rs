@@ -1,7 +1,7 @@
 //! The module of one role, from what all roles share to HLO.
 
 use super::replicas::Replicas;
-use super::{CompileOptions, CompiledModule, PreparedModule, findings, for_role};
+use super::{CompileOptions, CompiledModule, PreparedModule, StageOf, findings, for_role};
 use crate::dump::Dumper;
 use crate::roles::Role;
 use crate::session::Session;
@@ -9,9 +9,12 @@ use halite_analysis::CausalityReport;
 use halite_bundle::ModuleRole;
 use halite_hlo::CheckedHlo;
 use halite_ir::{KernelForm, Module, Phase, lower, lower_decompositions};
-use halite_passes::{Findings, Milestone, PassCx, PassReport, Pipeline, Runner, UnreadInputs};
+use halite_passes::{
+    Findings, Milestone, PassCx, PassReport, Pipeline, Runner, StageProgram, UnreadInputs, stage_programs,
+};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, SourceMap, check_cancelled, codes};
+use indexmap::IndexMap;
 
 /// The module of one role, with the passes that are still to run, and the reports and findings of those that ran.
 pub(super) struct Unfinished<'a> {
@@ -50,7 +53,7 @@ impl Session {
         (role, pipeline): (&'a Role, &Pipeline),
         options: &'a CompileOptions,
     ) -> Result<Unfinished<'a>, Diagnostic> {
-        let (pipeline, left) = pipeline.split_before(Milestone::Recompute);
+        let (pipeline, left) = pipeline.split_before(&[Milestone::Recompute, Milestone::WritesOut]);
         let findings = findings(options);
         if let Some(report) = &prepared.causality {
             findings.keep(report.clone());
@@ -73,13 +76,50 @@ impl Session {
         Ok(cx)
     }
 
-    /// Runs the passes of one role that are left and lowers the module, which comes from `sources`.
+    /// Runs the passes of one role that are left and lowers the module, which comes from `sources`; where its work is cut into programs of
+    /// stages, each of them.
     pub(super) fn finish_role(
         &self,
         unfinished: Unfinished<'_>,
         recipe: &Recipe,
         sources: &SourceMap,
         options: &CompileOptions,
+    ) -> Result<Vec<CompiledModule>, Diagnostic> {
+        let (cut, left) = unfinished.left.split_before(&[Milestone::WritesOut]);
+        let Unfinished { role, mut module, reports, findings, mut dumper, .. } = unfinished;
+        let cx = self.cx_of(role, recipe, &findings)?;
+        let mut runner = Runner::new(options.runner.clone()).after(&reports).with_dump(&mut dumper);
+        runner.run(&cut, &mut module, &cx)?;
+        let reports = runner.reports().to_vec();
+        let stages = if recipe.stages() > 1 { Some(recipe.pipeline()?.0) } else { None };
+        let stage_of = |part| stages.map_or(0, |stages| stages.stage_of(part));
+        let programs = stage_programs(&module, &self.registry, stage_of)?;
+        let whom = (recipe, sources, options);
+        if programs.is_empty() {
+            let whole = Unfinished { role, module, left, reports, findings, dumper };
+            return Ok(vec![self.finish_module(whole, None, whom)?]);
+        }
+        // What was found and dumped of the whole goes to the first of its programs.
+        let mut whole = Some((findings, dumper.into_files()));
+        let finish = |program: StageProgram| {
+            let StageProgram { task, stage, module } = program;
+            let stage = StageOf { task, stage };
+            let dumper = Dumper::new(stage.name(&role.name), options.dumps.as_ref());
+            let (findings, dumps) = whole.take().unwrap_or_else(|| (super::findings(options), IndexMap::new()));
+            let unfinished = Unfinished { role, module, left: left.clone(), reports: reports.clone(), findings, dumper };
+            let mut compiled = self.finish_module(unfinished, Some(stage), whom)?;
+            compiled.dumps.extend(dumps);
+            Ok(compiled)
+        };
+        programs.into_iter().map(finish).collect()
+    }
+
+    /// Runs the passes that are left on a module and lowers it.
+    fn finish_module(
+        &self,
+        unfinished: Unfinished<'_>,
+        stage: Option<StageOf>,
+        (recipe, sources, options): (&Recipe, &SourceMap, &CompileOptions),
     ) -> Result<CompiledModule, Diagnostic> {
         let Unfinished { role, mut module, left, reports, findings, mut dumper } = unfinished;
         let cx = self.cx_of(role, recipe, &findings)?;
@@ -110,6 +150,7 @@ impl Session {
         let replicas = Replicas::of(&module, &findings);
         Ok(CompiledModule {
             role: role.name.clone(),
+            stage,
             ir: module,
             hlo,
             decompositions,

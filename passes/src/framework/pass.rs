@@ -139,6 +139,8 @@ pub enum Milestone {
     RanksAreChecked,
     /// It chooses what is computed again.
     Recompute,
+    /// It writes out calls: before it, what stages of a pipeline run are functions of one module.
+    WritesOut,
 }
 
 /// Whether a pipeline can do without a pass.

@@ -129,10 +129,10 @@ impl Pipeline {
         self.split_at(|pass| moves_on(pass.info()))
     }
 
-    /// The pipeline in two: what comes before the first pass of a milestone, and that pass with the rest.
+    /// The pipeline in two: what comes before the first pass of one of these milestones, and that pass with the rest.
     #[must_use]
-    pub fn split_before(&self, milestone: Milestone) -> (Pipeline, Pipeline) {
-        self.split_at(|pass| pass.info().milestone == Some(milestone))
+    pub fn split_before(&self, milestones: &[Milestone]) -> (Pipeline, Pipeline) {
+        self.split_at(|pass| pass.info().milestone.is_some_and(|own| milestones.contains(&own)))
     }
 
     fn split_at(&self, starts: impl Fn(&dyn Pass) -> bool) -> (Pipeline, Pipeline) {

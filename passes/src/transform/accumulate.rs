@@ -56,7 +56,7 @@ impl Pass for Accumulate {
         check_rounding(recipe)?;
         let (b, results) = Builder::on_entry(module, cx.registry)?;
         check(b.function())?;
-        let micro = MicroStep::of(&b, results, recipe);
+        let micro = MicroStep::of(&b, results, recipe)?;
         let callee = micro.finish(b)?;
         micro.main(module, cx.registry, (callee, steps))?;
         Ok(Changed::Yes)
@@ -85,11 +85,11 @@ struct MicroStep {
 }
 
 impl MicroStep {
-    fn of(b: &Builder<'_>, results: Vec<FuncResult>, recipe: &Recipe) -> Self {
+    fn of(b: &Builder<'_>, results: Vec<FuncResult>, recipe: &Recipe) -> Result<Self> {
         let params = b.function().params.iter().map(|param| (param.clone(), b.ty(param.value).clone())).collect();
-        let sums = Sum::all(b.function(), &results, recipe);
+        let sums = Sum::all(b.function(), &results, recipe)?;
         let rest = results.into_iter().filter(|result| result.role == ResultRole::Value).collect();
-        Self { name: b.function().name.clone(), params, sums, rest }
+        Ok(Self { name: b.function().name.clone(), params, sums, rest })
     }
 
     /// Makes a function of the entry: what one micro-batch adds to the sums, given these.

@@ -1,6 +1,8 @@
 //! Sums over micro-batches: what is added up, and in which element types.
 
+use crate::transform::split_stages::{owners, terms};
 use crate::transform::trained::{made, unprepared};
+use halite_ir::composites::Transfer;
 use halite_ir::{Builder, FuncResult, Function, Param, ParamRole, ResultRole, TensorType, Value};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -16,6 +18,9 @@ const COUNT: &str = "_count";
 /// The suffixes of that kind, before the name of a metric of the model, for the sum of the metric and for that of its divisor.
 const METRIC: &str = "_sum_";
 const OVER: &str = "_over_";
+
+/// The suffix of all kinds, before the number of a part of a pipeline, for the sums of what several parts make: those of all but the first.
+const PART: &str = "_part_";
 
 /// The number of the micro-batch in its update, `s32[]` from 0, where something asks for it.
 const MICRO_STEP: &str = "micro_step";
@@ -33,8 +38,12 @@ pub(super) fn is_micro_step(param: &Param) -> bool {
 /// Something that micro-batches are summed over: the objective, a metric of the model, what these are divided by, the gradient by
 /// a weight.
 pub(super) struct Sum {
-    /// Its name and role in the entry, and the value of one micro-batch.
+    /// Its name and role in the entry.
     pub(super) result: FuncResult,
+    /// The terms of one micro-batch: the result, or those that a part of a pipeline makes of it.
+    terms: Vec<Value>,
+    /// The part of a pipeline that makes them, and whether it is the first that makes some of the result.
+    part: Option<(usize, bool)>,
     /// The type of the sum.
     pub(super) ty: TensorType,
 }
@@ -65,32 +74,54 @@ impl Sum {
         if !results.iter().any(|result| matches!(result.role, ResultRole::Gradient(_))) {
             return Err(unprepared(pass, "the entry has no gradient to sum", "auto-diff"));
         }
-        Ok(Self::all(entry, results, recipe))
+        Self::all(entry, results, recipe)
     }
 
-    /// All of an entry with these results, in their order. Sums are made in `precision.accumulate`, or wider where the parts are.
-    pub(super) fn all(entry: &Function, results: &[FuncResult], recipe: &Recipe) -> Vec<Self> {
+    /// All of an entry with these results, in their order. Sums are made in `precision.accumulate`, or wider where the parts are. Where
+    /// the model is cut into the parts of a pipeline, each part has a sum of its own of what it makes of a result.
+    ///
+    /// # Errors
+    /// When a result is made of what several parts make, and is no sum of theirs.
+    pub(super) fn all(entry: &Function, results: &[FuncResult], recipe: &Recipe) -> Result<Vec<Self>> {
+        let parts = entry.insts.iter().filter_map(|inst| Transfer::ends(&inst.op)).map(|(from, to)| from.max(to)).max();
+        let owners = parts.map(|_| owners(entry)).transpose()?;
         let is_summed = |role: &ResultRole| role.is_sum() || matches!(role, ResultRole::Gradient(_));
-        let summed = results.iter().filter(|result| is_summed(&result.role));
-        let sum = |result: &FuncResult| {
+        let mut sums = Vec::new();
+        for result in results.iter().filter(|result| is_summed(&result.role)) {
             let ty = entry.ty(result.value);
             let dtype = recipe.precision.accumulate;
             let dtype = if ty.dtype().size() > dtype.size() { ty.dtype() } else { dtype };
-            Self { result: result.clone(), ty: ty.with_dtype(dtype) }
-        };
-        summed.map(sum).collect()
+            let ty = ty.with_dtype(dtype);
+            let sum = |terms, part| Self { result: result.clone(), terms, part, ty: ty.clone() };
+            let (Some(last), Some(owners)) = (parts, &owners) else {
+                sums.push(sum(vec![result.value], None));
+                continue;
+            };
+            let terms = terms(entry, owners, result.value, last)?.into_iter().enumerate();
+            sums.extend(terms.map(|(number, (part, terms))| sum(terms, Some((part, number == 0)))));
+        }
+        Ok(sums)
     }
 
     /// The state that holds it between modules.
     pub(super) fn state(&self) -> StateSpec {
-        let kind = match &self.result.role {
-            ResultRole::Gradient(of) => return StateSpec::new(GRADIENT).of(of.clone()).sum(),
-            ResultRole::Sum => format!("{GRADIENT}{METRIC}{}", self.result.name),
-            ResultRole::Over(sum) => format!("{GRADIENT}{OVER}{sum}"),
-            ResultRole::Loss => format!("{GRADIENT}{LOSS}"),
-            _ => format!("{GRADIENT}{COUNT}"),
+        let (kind, of) = match &self.result.role {
+            ResultRole::Gradient(of) => (GRADIENT.to_owned(), Some(of.clone())),
+            ResultRole::Sum => (format!("{GRADIENT}{METRIC}{}", self.result.name), None),
+            ResultRole::Over(sum) => (format!("{GRADIENT}{OVER}{sum}"), None),
+            ResultRole::Loss => (format!("{GRADIENT}{LOSS}"), None),
+            _ => (format!("{GRADIENT}{COUNT}"), None),
         };
-        StateSpec::new(kind).sum()
+        let kind = match self.part {
+            Some((part, false)) => format!("{kind}{PART}{part}"),
+            _ => kind,
+        };
+        StateSpec { of, ..StateSpec::new(kind).sum().in_part(self.part.map(|(part, _)| part)) }
+    }
+
+    /// Whether it is of the same result as another.
+    pub(super) fn is_with(&self, other: &Self) -> bool {
+        self.result == other.result
     }
 
     /// The name of the sum so far as a parameter of the function that adds a micro-batch to it.
@@ -98,10 +129,12 @@ impl Sum {
         self.state().param_name()
     }
 
-    /// The sum so far and the value of one micro-batch.
+    /// The sum so far and the terms of one micro-batch.
     pub(super) fn add(&self, b: &mut Builder<'_>, so_far: Value) -> Result<Value> {
-        let part = b.convert(self.result.value, self.ty.dtype())?;
-        b.add(so_far, part)
+        self.terms.iter().try_fold(so_far, |so_far, &term| {
+            let term = b.convert(term, self.ty.dtype())?;
+            b.add(so_far, term)
+        })
     }
 
     /// A sum of no micro-batch: zeros.

@@ -1,7 +1,7 @@
 //! `inline`.
 
 use crate::framework::example::golden;
-use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::framework::pass::{Changed, Milestone, Pass, PassCx, PassInfo, Relation};
 use halite_ir::graph::decompositions;
 use halite_ir::{Edge, FuncId, Function, Inst, Module, inline_calls};
 use halite_recipe::Calls;
@@ -35,6 +35,7 @@ impl Pass for Inline {
     fn info(&self) -> PassInfo {
         PassInfo::new("inline", "replace calls by the bodies of their callees", Relation::Identical)
             .required()
+            .milestone(Milestone::WritesOut)
             .example(golden!("inline" @ "main"))
     }
 

@@ -9,7 +9,7 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use balance::{Costs, cuts};
 use boundary::Boundaries;
 use halite_ir::composites::Transfer;
-use halite_ir::{Function, InferCx, Module, Phase, Rewriter, Value, function_flops, inst_cost};
+use halite_ir::{Function, InferCx, Module, ParamRole, Phase, Rewriter, Value, function_flops, inst_cost};
 use halite_support::{Diagnostic, Name, Result, codes};
 pub(in crate::transform) use source::{Source, sources};
 
@@ -21,7 +21,7 @@ const PASS: &str = "place-stages";
 ///
 /// Parts follow one another in the order of the entry. They are cut where the most expensive one costs least, embedding and head
 /// counted in; of cuts that cost about the same, the ones that send the fewest bytes. What follows from the batch or from weights alone
-/// is no part's own: whoever reads it makes it.
+/// is no part's own: whoever reads it makes it. Each weight says the first part that reads it.
 ///
 /// ```text
 /// %x = call %0, .. {callee = @block}      =>  %x = call %0, .. {callee = @block}
@@ -49,7 +49,8 @@ impl Pass for PlaceStages {
         let infer = InferCx { functions: &module.functions, registry: cx.registry };
         let line = Line::of(&infer, entry);
         let begins = line.begins(entry, parts)?;
-        let entry = module.take_entry()?;
+        let mut entry = module.take_entry()?;
+        line.stamp(&mut entry, &begins);
         line.cut(Rewriter::new(module, cx.registry, &entry), &entry, &begins)?;
         Ok(Changed::Yes)
     }
@@ -88,6 +89,33 @@ impl Line {
         })
     }
 
+    /// The part of an instruction of the line.
+    fn part(begins: &[usize], number: usize) -> usize {
+        begins.partition_point(|&begin| begin <= number).saturating_sub(1)
+    }
+
+    /// Stamps each weight with the first part that reads it, also one that is made into another value first; the first of all on one that
+    /// nothing reads.
+    fn stamp(&self, entry: &mut Function, begins: &[usize]) {
+        let mut first: Vec<Option<usize>> = vec![None; entry.values.len()];
+        let mut line = self.insts.iter().enumerate().rev().peekable();
+        for (at, inst) in entry.insts.iter().enumerate().rev() {
+            let own = line.next_if(|(_, own)| **own == at).map(|(number, _)| Self::part(begins, number));
+            let Some(part) = own.or_else(|| inst.results.iter().filter_map(|result| first[result.index()]).min()) else {
+                continue;
+            };
+            for arg in &inst.args {
+                let known = &mut first[arg.index()];
+                *known = Some(known.map_or(part, |known| known.min(part)));
+            }
+        }
+        for param in &mut entry.params {
+            if let ParamRole::Weight(info) = &mut param.role {
+                info.part = Some(first[param.value.index()].unwrap_or(0));
+            }
+        }
+    }
+
     /// Writes the entry with transfers.
     ///
     /// # Errors
@@ -102,7 +130,7 @@ impl Line {
         for (at, inst) in entry.insts.iter().enumerate() {
             let own = line.next_if(|(_, own)| **own == at);
             if let Some((number, _)) = own {
-                part = begins.partition_point(|&begin| begin <= number).saturating_sub(1);
+                part = Self::part(begins, number);
                 for &arg in &inst.args {
                     let Some(from) = parts[arg.index()].filter(|&from| from < part) else { continue };
                     if from + 1 < part {

@@ -3,7 +3,7 @@
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulators::Sum;
-use halite_ir::{Builder, LocKind, Module, Param, ParamRole, Phase, ResultRole, StepPart};
+use halite_ir::{Builder, LocKind, Module, Param, ParamRole, Phase, ResultRole, StepPart, Value};
 use halite_support::Result;
 
 /// The name of the pass.
@@ -42,8 +42,11 @@ impl Pass for ReadAccumulators {
             b.param(param.name.clone(), entry.ty(param.value).clone(), param.role.clone());
         }
         let outer = b.enter(LocKind::Part(StepPart::Accumulate));
-        for sum in &sums {
-            let param = b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()));
+        for sums in sums.chunk_by(Sum::is_with) {
+            let [sum, others @ ..] = sums else { continue };
+            let param = param_of(&mut b, sum);
+            let params: Vec<Value> = others.iter().map(|sum| param_of(&mut b, sum)).collect();
+            let param = params.into_iter().try_fold(param, |all, param| b.add(all, param))?;
             // The step returns these as they are, and may not return a buffer that it replaces.
             let value = match sum.result.role {
                 ResultRole::Count => b.abs(param)?,
@@ -61,4 +64,8 @@ impl Pass for ReadAccumulators {
         module.drop_unreached();
         Ok(Changed::Yes)
     }
+}
+
+fn param_of(b: &mut Builder<'_>, sum: &Sum) -> Value {
+    b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()))
 }

@@ -1,7 +1,9 @@
 //! `split-stages`.
 
 mod owners;
+mod programs;
 mod stage;
+mod terms;
 mod write;
 
 use crate::framework::example::golden;
@@ -10,6 +12,11 @@ use halite_ir::composites::Transfer;
 use halite_ir::{Module, Phase};
 use halite_support::Result;
 use owners::Owners;
+pub(in crate::transform) use owners::owners;
+pub use programs::{StageProgram, stage_programs};
+pub(in crate::transform) use stage::{Half, Set, inputs};
+pub(in crate::transform) use terms::terms;
+pub(in crate::transform) use write::Writer;
 use stage::stages;
 
 /// The name of the pass.

@@ -24,6 +24,8 @@ pub(super) struct BufferJson {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     sum: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    part: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     packing: Option<Packing>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sharding: Option<Sharding>,
@@ -38,6 +40,7 @@ impl From<Buffer> for BufferJson {
             init: buffer.init(),
             transient: matches!(&buffer.role, BufferRole::State(spec) if spec.transient),
             sum: matches!(&buffer.role, BufferRole::State(spec) if spec.sum),
+            part: if let BufferRole::State(spec) = &buffer.role { spec.part } else { None },
             name: buffer.name,
             dtype: buffer.dtype,
             shape: buffer.shape,
@@ -62,7 +65,7 @@ impl TryFrom<BufferJson> for Buffer {
 /// # Errors
 /// When state has no initial value, or the buffer has a key that goes only with another role.
 fn role(json: &BufferJson) -> Result<BufferRole, String> {
-    let BufferJson { name, slot, content, of, init, transient, sum, .. } = json;
+    let BufferJson { name, slot, content, of, init, transient, sum, part, .. } = json;
     let is_batch = slot == "batch";
     if is_batch == init.is_some() {
         return Err(format!("the buffer `{name}` must have an initial value exactly if it is state"));
@@ -72,6 +75,7 @@ fn role(json: &BufferJson) -> Result<BufferRole, String> {
         ("of", of.is_some() && (is_batch || slot == "weight")),
         ("transient", *transient && (is_batch || slot == "weight")),
         ("sum", *sum && !*transient),
+        ("part", part.is_some() && !*sum),
     ];
     if let Some((key, _)) = excess.iter().find(|(_, is_excess)| *is_excess) {
         return Err(format!("the buffer `{name}` has the key `{key}`, which does not go with the slot `{slot}`"));
@@ -84,6 +88,7 @@ fn role(json: &BufferJson) -> Result<BufferRole, String> {
             init: *init,
             transient: *transient,
             sum: *sum,
+            part: *part,
         }),
         (_, None) => BufferRole::Batch(*content),
     })
@@ -108,6 +113,7 @@ mod tests {
             r#""slot":"master","of":"w","init":"weight""#,
             r#""slot":"zeta","of":"w","init":{"constant":3.0},"transient":true"#,
             r#""slot":"accum","of":"w","init":"zeros","transient":true,"sum":true"#,
+            r#""slot":"accum","of":"w","init":"zeros","transient":true,"sum":true,"part":2"#,
             r#""slot":"weight","init":"ones","sharding":[[{"atom":0,"size":2,"stride":1}]]"#,
         ] {
             let buffer: Buffer = serde_json::from_str(&text(rest)).unwrap();
@@ -126,6 +132,7 @@ mod tests {
             (r#""slot":"batch","transient":true"#, "has the key `transient`"),
             (r#""slot":"weight","init":"ones","of":"w""#, "has the key `of`"),
             (r#""slot":"weight","init":"ones","transient":true"#, "has the key `transient`"),
+            (r#""slot":"m","init":"zeros","part":1"#, "has the key `part`"),
             (r#""slot":"m","init":"zeros","content":"causal""#, "has the key `content`"),
         ] {
             let error = serde_json::from_str::<Buffer>(&text(rest)).unwrap_err().to_string();

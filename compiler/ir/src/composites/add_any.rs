@@ -18,7 +18,7 @@ described! {
     /// The sum of two cotangents of one value (JAX's `add_any`): an addition that mixed precision makes in the type of
     /// gradients, however narrow the value itself is.
     #[derive(Debug)]
-    pub(super) struct AddAny;
+    pub struct AddAny;
 }
 
 impl CompositeDef for AddAny {

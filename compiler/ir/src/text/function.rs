@@ -14,6 +14,7 @@ use crate::composite::Composite;
 use crate::layout::Layout;
 use crate::loc::LocKind;
 use crate::ops::Op;
+use crate::stage_task::StageTask;
 use crate::syntax::{ParamRole, ResultRole, Value, Values};
 use crate::ty::TensorType;
 use halite_support::nearest::nearest;
@@ -58,6 +59,7 @@ pub(super) fn read_function<'t>(reader: &mut Reader<'_, 't>, signature: &Chunk<'
         function.define_params(header.params);
         function.b.set_noinline(header.noinline);
         function.b.set_rounds(header.rounds);
+        function.b.set_task(header.task);
         header.results
     });
     function.read_body(body, results.as_deref(), span);
@@ -86,6 +88,7 @@ struct Header<'t> {
     results: Vec<ResultText>,
     noinline: bool,
     rounds: bool,
+    task: Option<StageTask>,
     incomplete: bool,
 }
 
@@ -97,7 +100,8 @@ fn read_signature<'t>(
     let errors = reader.num_errors();
     let (params, results) = (Vec::new(), Vec::new());
     let (name, span) = (None, chunk.span());
-    let mut header = Header { name, span, params, results, noinline: false, rounds: false, incomplete: false };
+    let (noinline, rounds, task, incomplete) = (false, false, None, false);
+    let mut header = Header { name, span, params, results, noinline, rounds, task, incomplete };
     for pair in pairs {
         match pair.as_rule() {
             Rule::global => {
@@ -118,11 +122,32 @@ fn read_signature<'t>(
             }
             Rule::noinline => header.noinline = true,
             Rule::rounds => header.rounds = true,
+            Rule::task => {
+                let outcome = read_task(chunk, pair);
+                header.task = reader.check(outcome, chunk.span());
+            }
             _ => {}
         }
     }
     header.incomplete = reader.num_errors() > errors;
     header
+}
+
+/// Reads the task of a function.
+fn read_task(chunk: &Chunk<'_>, task: Pair<'_, Rule>) -> Result<StageTask> {
+    let (span, text) = (chunk.span_of(&task), task.as_str());
+    let (mut word, mut numbers) = (String::new(), Vec::new());
+    for pair in task.into_inner() {
+        match pair.as_rule() {
+            Rule::word => pair.as_str().clone_into(&mut word),
+            Rule::size => numbers.extend(pair.as_str().parse::<usize>().ok()),
+            _ => {}
+        }
+    }
+    StageTask::read(&word, &numbers).ok_or_else(|| {
+        let error = Diagnostic::error(codes::ATTRIBUTE, format!("`{text}` is no task of a stage")).at(span, "");
+        error.help("write `forward(part)`, `backward(part)` or `update(stage, round)`")
+    })
 }
 
 /// Reads a parameter. What it stores, and where that lies, is said of the whole that ranks share.

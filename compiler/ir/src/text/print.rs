@@ -134,7 +134,8 @@ fn signature(function: &Function, names: &ValueNames) -> String {
     let start = format!("func @{}", print_name(&function.name));
     let flags = [(function.noinline, "noinline "), (function.rounds, "rounds ")];
     let flags: String = flags.into_iter().filter_map(|(is_set, word)| is_set.then_some(word)).collect();
-    let open = format!("{flags}{{");
+    let task = function.task.map(|task| format!("{task} ")).unwrap_or_default();
+    let open = format!("{flags}{task}{{");
     let line = format!("{start}({}) -> ({}) {open}", params.join(", "), results.join(", "));
     if line.chars().count() <= MAX_SIGNATURE {
         return line;

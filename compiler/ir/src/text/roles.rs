@@ -7,6 +7,8 @@
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
 //! One of which the model has names for sizes says them: `{weight, init = zeros, dims = [heads(12) * head_dim(64), 768]}`.
 //! One of a layer of the model says which: `{weight, init = zeros, layer = "model.layers.3"}`.
+//! Where the model is cut into the parts of a pipeline, a weight says the first that reads it, and a sum over micro-batches the one that
+//! adds it up: `{weight, init = zeros, part = 1}`, `{state = accum, of = "w", sum, part = 1}`.
 
 use super::numbers::{parse_real, print_real};
 use super::quoted::print_string;
@@ -35,7 +37,8 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
             let dims = info.dims.as_deref().map(|dims| format!(", dims = {}", print_dims(dims))).unwrap_or_default();
             let layer = info.layer.as_ref().map(|layer| format!(", layer = {}", print_string(&layer.to_string())));
             let layer = layer.unwrap_or_default();
-            format!(" {{weight, init = {}{decay}{group}{frozen}{out}{packs}{dims}{layer}}}", print_init(info.init))
+            let part = print_part(info.part);
+            format!(" {{weight, init = {}{decay}{group}{frozen}{out}{packs}{dims}{layer}{part}}}", print_init(info.init))
         }
         ParamRole::State(spec) => {
             let of = spec.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();
@@ -48,9 +51,13 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
                 (false, true) => ", transient",
                 (false, false) => "",
             };
-            format!(" {{state = {}{of}{init}{transient}}}", spec.kind)
+            format!(" {{state = {}{of}{init}{transient}{}}}", spec.kind, print_part(spec.part))
         }
     }
+}
+
+fn print_part(part: Option<usize>) -> String {
+    part.map(|part| format!(", part = {part}")).unwrap_or_default()
 }
 
 fn print_init(init: Init) -> String {
@@ -126,7 +133,7 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             })
         }
         ("weight", None) => {
-            known_fields(rest, &["init", "decay", "group", "frozen", "out", "packs", "dims", "layer"])?;
+            known_fields(rest, &["init", "decay", "group", "frozen", "out", "packs", "dims", "layer", "part"])?;
             let init = find(rest, "init").map(parse_init).transpose()?;
             let init =
                 init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
@@ -137,15 +144,17 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             let packing = find(rest, "packs").map(|field| parse_packing(field, sizes)).transpose()?.map(Arc::new);
             let dims = find(rest, "dims").map(parse_dims).transpose()?;
             let layer = find(rest, "layer").map(parse_layer).transpose()?;
-            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, output, packing, dims, layer }))
+            let part = find(rest, "part").map(parse_part_number).transpose()?;
+            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, output, packing, dims, layer, part }))
         }
         ("state", Some(AttrText::Word(word))) => {
-            known_fields(rest, &["of", "init", "transient", "sum"])?;
+            known_fields(rest, &["of", "init", "transient", "sum", "part"])?;
             let of = find(rest, "of").map(parse_of).transpose()?;
             let init = find(rest, "init").map(parse_init).transpose()?.unwrap_or(Init::Zeros);
             let sum = find(rest, "sum").is_some();
             let transient = sum || find(rest, "transient").is_some();
-            Ok(ParamRole::State(StateSpec { kind: Name::from(*word), of, init, transient, sum }))
+            let part = find(rest, "part").map(parse_part_number).transpose()?;
+            Ok(ParamRole::State(StateSpec { kind: Name::from(*word), of, init, transient, sum, part }))
         }
         _ => Err(error(role, format!("`{}` is not a role of a parameter", role.text))
             .help("roles are `batch`, `batch, causal`, `batch, ranks`, `weight, init = ..` and `state = <kind>, of = \"<weight>\"`")),
@@ -220,6 +229,11 @@ fn parse_decay(field: &Field<'_>) -> Result<f64> {
 fn parse_output(field: &Field<'_>) -> Result<usize> {
     let output = if let Some(AttrText::Element(text)) = &field.value { text.parse().ok() } else { None };
     output.ok_or_else(|| error(field, format!("`{}` needs the number of a dimension", field.name)))
+}
+
+fn parse_part_number(field: &Field<'_>) -> Result<usize> {
+    let part = if let Some(AttrText::Element(text)) = &field.value { text.parse().ok() } else { None };
+    part.ok_or_else(|| error(field, format!("`{}` needs the number of a part of the model", field.name)))
 }
 
 /// Parses the packing of a parameter of the given sizes.

@@ -9,7 +9,8 @@
 //!
 //! **Closed state.** Each weight and state parameter of the entry has exactly one replacement, of its type, and each replacement is of
 //! such a parameter. Where nothing but transient state is replaced, all of that alone has one. In `legal`, an entry without
-//! replacements need not have any if it has no state of a weight.
+//! replacements need not have any if it has no state of a weight. An entry that is a task of a pipeline has at most one for each: the
+//! other tasks of its stage have the rest.
 //!
 //! **Donation.** In `legal`, each parameter of the entry with a replacement is donated: see `donation.rs`.
 
@@ -118,6 +119,7 @@ fn check_closed(id: FuncId, entry: &Function, errors: &mut Errors<'_>) {
         && entry.params.iter().filter(replaced).all(is_transient);
     for param in entry.params.iter().filter(|param| is_state(param) && (is_transient(param) || !only_transient)) {
         match states.get(&*param.name).map_or(0, |(_, count)| *count) {
+            0 if entry.task.is_some() => {}
             0 => errors.at_return(id, broken(format!("`{}` has no replacement among the results", param.name))),
             1 => {}
             count => errors.at_return(id, broken(format!("`{}` has {count} replacements", param.name))),

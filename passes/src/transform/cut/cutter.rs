@@ -129,6 +129,7 @@ impl<'a> Cutter<'a> {
         let around = Around { free: &inner, scope, depth: depth + 1, price: &|_| price };
         let (function, within) = self.cut(&joint.function, around)?;
         joint.function = clean(self.module, self.cx, function.unwrap_or(joint.function))?;
+        joint.take_residuals();
         let cx = InferCx { functions: &self.module.functions, registry: self.cx.registry };
         let choice = joint.choose(Choices { cx, locs: &self.module.locs, policy: self.policy, scope, price }, free);
         let callees = joint.function.insts.iter().filter_map(|inst| inst.op.callee()).collect();
@@ -155,6 +156,9 @@ impl<'a> Cutter<'a> {
         let holds = self.cx.target.calls == Calls::Inline;
         let backward = joint.backward(self.module, registry, own[1].clone(), choice, holds)?;
         let functions = [forward, backward];
+        for (made, source) in functions.into_iter().zip([cut.couple.forward, cut.couple.backward]) {
+            self.module.functions[made.index()].task = self.module.function(source).task;
+        }
         let name = own[0].clone();
         self.renamed.push(Renamed { own: own.into(), wanted: wanted.into() });
         let totals = Totals { bytes, flops: flops.saturating_add(within) };

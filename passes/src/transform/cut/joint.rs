@@ -20,6 +20,11 @@ pub(super) struct Joint {
     args: usize,
     /// The number of results of the forward.
     results: usize,
+    /// The number of values that a part of a pipeline hands from its forward to its backward: results, until they are
+    /// [taken](Self::take_residuals).
+    residuals: usize,
+    /// For each value, whether the forward of a part makes it. Elsewhere the forward may make what only the backward reads.
+    of_forward: Option<Vec<bool>>,
 }
 
 /// The sources of the values of the forward that the backward reads: arguments, kept values, or computing again.
@@ -75,10 +80,36 @@ impl Joint {
         })?;
         b.set_loc(outer);
         values.iter().for_each(|&value| b.result(value));
-        Ok(Self { function: b.into_builder().into_function(), args: forward.params.len(), results })
+        let residuals = forward.results.iter().filter(|own| forward.task.is_some() && own.role == ResultRole::Residual);
+        for residual in residuals.clone() {
+            let value = b.value(residual.value)?;
+            b.result(value);
+        }
+        let (args, residuals) = (forward.params.len(), residuals.count());
+        b.set_task(forward.task);
+        let function = b.into_builder().into_function();
+        Ok(Self { function, args, results, residuals, of_forward: None })
     }
 
-    /// For each value, whether it follows from arguments of the forward alone.
+    /// Takes what a part of a pipeline hands on from the results, once the function is as it stays. What only its backward makes stays there,
+    /// also where it follows from nothing that the backward has of its own: the gradients of the part that makes the loss.
+    pub(super) fn take_residuals(&mut self) {
+        if self.function.task.take().is_none() {
+            return;
+        }
+        let handed_on = self.function.results.split_off(self.function.results.len() - self.residuals);
+        let made = self.function.results[..self.results].iter().chain(&handed_on).map(|result| result.value);
+        let made: Vec<Value> = made.collect();
+        let insts = needed(&self.function, made.iter().copied(), |_| true);
+        let mut of_forward = vec![false; self.function.values.len()];
+        self.function.params.iter().for_each(|param| of_forward[param.value.index()] = true);
+        for (inst, _) in self.function.insts.iter().zip(insts).filter(|(_, needed)| *needed) {
+            inst.results.iter().for_each(|result| of_forward[result.index()] = true);
+        }
+        self.of_forward = Some(of_forward);
+    }
+
+    /// For each value, whether it follows from arguments of the forward alone, and may be made by it.
     fn primal(&self) -> Vec<bool> {
         let function = &self.function;
         let mut primal = vec![false; function.values.len()];
@@ -86,6 +117,9 @@ impl Joint {
         for inst in &function.insts {
             let follows = inst.args.iter().all(|arg| primal[arg.index()]);
             inst.results.iter().for_each(|result| primal[result.index()] = follows);
+        }
+        if let Some(of_forward) = &self.of_forward {
+            primal.iter_mut().zip(of_forward).for_each(|(primal, made)| *primal &= made);
         }
         primal
     }

@@ -2,12 +2,12 @@
 
 use crate::transform::place_stages::{Source, sources};
 use halite_ir::composites::Transfer;
-use halite_ir::{Function, Inst, Value};
+use halite_ir::{Function, Inst, ParamRole, Value};
 use halite_support::{Diagnostic, Result, codes};
 
 /// The part of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Owner {
+pub(in crate::transform) enum Owner {
     /// Made wherever it is read: it follows from nothing that came from another part.
     Reader,
     /// Made in one part.
@@ -85,9 +85,19 @@ impl Owners {
     }
 }
 
-/// The owner of each value.
-fn owners(entry: &Function) -> Result<Vec<Owner>> {
+/// The owner of each value. A sum over micro-batches is of the part that adds it up.
+///
+/// # Errors
+/// When a transfer takes what another part has than it says.
+pub(in crate::transform) fn owners(entry: &Function) -> Result<Vec<Owner>> {
     let mut owners = vec![Owner::Reader; entry.values.len()];
+    for param in &entry.params {
+        if let ParamRole::State(spec) = &param.role
+            && let Some(part) = spec.part
+        {
+            owners[param.value.index()] = Owner::Part(part);
+        }
+    }
     for inst in &entry.insts {
         let own = owner(&owners, inst);
         let own = match Transfer::ends(&inst.op) {

@@ -8,19 +8,19 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 /// An ordered set of values.
-pub(super) type Set = IndexSet<Value, FxBuildHasher>;
+pub(in crate::transform) type Set = IndexSet<Value, FxBuildHasher>;
 
 /// A function of a part.
 #[derive(Debug, Default)]
-pub(super) struct Half {
+pub(in crate::transform) struct Half {
     /// The instructions that it runs.
-    pub(super) insts: Vec<usize>,
+    pub(in crate::transform) insts: Vec<usize>,
     /// Its inputs: parameters of the entry, and what other functions make.
-    pub(super) inputs: Set,
+    pub(in crate::transform) inputs: Set,
     /// Its results for others.
-    pub(super) outputs: Set,
+    pub(in crate::transform) outputs: Set,
     /// Its results for the backward of its part alone.
-    pub(super) residuals: Set,
+    pub(in crate::transform) residuals: Set,
 }
 
 /// The two functions of a part.
@@ -73,8 +73,8 @@ impl Splitter<'_> {
             needed(self.entry, backward.outputs.iter().copied(), |at| self.owners.runs(self.part, at) && !kept[at]);
         forward.insts = positions(&of_forward);
         backward.insts = positions(&of_backward);
-        forward.inputs = self.inputs(&forward.insts, &forward.outputs);
-        backward.inputs = self.inputs(&backward.insts, &backward.outputs);
+        forward.inputs = inputs(self.entry, &forward.insts, &forward.outputs);
+        backward.inputs = inputs(self.entry, &backward.insts, &backward.outputs);
         let made = backward.inputs.iter().copied().filter(is_kept);
         forward.residuals = made.filter(|value| !forward.outputs.contains(value)).collect();
         Stage { forward, backward }
@@ -120,20 +120,21 @@ impl Splitter<'_> {
         joins.flat_map(|(inst, _)| &inst.args).copied().filter(|&value| self.makes(value)).collect()
     }
 
-    /// The values that instructions, or the results beside them, read and do not make.
-    fn inputs(&self, insts: &[usize], outputs: &Set) -> Set {
-        let mut made = vec![false; self.entry.values.len()];
-        let mut inputs = Set::default();
-        for &at in insts {
-            let inst = &self.entry.insts[at];
-            inputs.extend(inst.args.iter().copied().filter(|arg| !made[arg.index()]));
-            inst.results.iter().for_each(|result| made[result.index()] = true);
-        }
-        inputs.extend(outputs.iter().copied().filter(|value| !made[value.index()]));
-        inputs
-    }
 }
 
 fn positions(chosen: &[bool]) -> Vec<usize> {
     chosen.iter().enumerate().filter(|(_, chosen)| **chosen).map(|(at, _)| at).collect()
+}
+
+/// The values that instructions, or the results beside them, read and do not make.
+pub(in crate::transform) fn inputs(entry: &Function, insts: &[usize], outputs: &Set) -> Set {
+    let mut made = vec![false; entry.values.len()];
+    let mut inputs = Set::default();
+    for &at in insts {
+        let inst = &entry.insts[at];
+        inputs.extend(inst.args.iter().copied().filter(|arg| !made[arg.index()]));
+        inst.results.iter().for_each(|result| made[result.index()] = true);
+    }
+    inputs.extend(outputs.iter().copied().filter(|value| !made[value.index()]));
+    inputs
 }

@@ -1,0 +1,201 @@
+//! The schedule of an update: what the ranks of each stage run, send and receive.
+
+use super::stages::StageOf;
+use halite_bundle::{Action, ModuleEntry, Port, PortRole, Transfer};
+use halite_ir::StageTask;
+use halite_recipe::Recipe;
+use halite_schedule::{self as pipeline, Crossing, Run, Schedule, Task, Transport};
+use halite_support::{Diagnostic, Result};
+use indexmap::{IndexMap, IndexSet};
+use std::collections::HashSet;
+
+/// What the ranks of each stage do in an update, and the values that go from stage to stage.
+#[derive(Debug, Default)]
+pub(super) struct Update {
+    pub(super) schedule: Vec<Vec<Action>>,
+    pub(super) transfers: Vec<Transfer>,
+}
+
+impl Update {
+    /// That of stages with these modules.
+    ///
+    /// # Errors
+    /// When the recipe has no such schedule.
+    pub(super) fn of_stages(modules: &[(StageOf, &ModuleEntry)], recipe: &Recipe) -> Result<Self> {
+        let (pipeline, kind) = recipe.pipeline()?;
+        let schedule = Schedule::new(kind, pipeline, Transport::Buffered);
+        let schedule = schedule.map_err(|error| Diagnostic::bug(format!("a schedule that was refused: {error}")))?;
+        let by_task: IndexMap<StageTask, &ModuleEntry> = modules.iter().map(|(of, entry)| (of.task, *entry)).collect();
+        let mut writer = Writer { held: held(modules, pipeline.stages()), by_task, update: Self::default() };
+        writer.hand_on(&schedule);
+        writer.micro_batches(&schedule);
+        writer.rounds(pipeline.stages());
+        writer.share(pipeline.stages());
+        Ok(writer.update)
+    }
+}
+
+/// The state that modules of each stage read, by name.
+fn held<'a>(modules: &[(StageOf, &'a ModuleEntry)], stages: usize) -> Vec<HashSet<&'a str>> {
+    let mut held = vec![HashSet::new(); stages];
+    for (_, entry) in modules {
+        let state = entry.inputs.iter().filter(|port| port.role == PortRole::Buffer);
+        held[entry.stage].extend(state.map(|port| port.name.as_str()));
+    }
+    held
+}
+
+struct Writer<'a> {
+    by_task: IndexMap<StageTask, &'a ModuleEntry>,
+    /// The state that each stage holds.
+    held: Vec<HashSet<&'a str>>,
+    update: Update,
+}
+
+impl Writer<'_> {
+    /// The transfers between parts that follow one another, for each micro-batch.
+    fn hand_on(&mut self, schedule: &Schedule) {
+        let stages = schedule.pipeline();
+        for (&task, entry) in &self.by_task {
+            let (name, to, reader) = match task {
+                StageTask::Forward { part } => (forward(part), part + 1, StageTask::Forward { part: part + 1 }),
+                StageTask::Backward { part: part @ 1.. } => {
+                    (backward(part), part - 1, StageTask::Backward { part: part - 1 })
+                }
+                _ => continue,
+            };
+            let Some(reader) = self.by_task.get(&reader) else { continue };
+            let values = passed(entry, reader);
+            let (from, to) = (entry.stage, stages.stage_of(to));
+            if from != to && !values.is_empty() {
+                self.update.transfers.push(Transfer { name, from, to, values });
+            }
+        }
+    }
+
+    /// What stages do for each micro-batch.
+    fn micro_batches(&mut self, schedule: &Schedule) {
+        let named = |name: String| self.update.transfers.iter().any(|own| own.name == name).then_some(name);
+        let action = |action: &pipeline::Action| match *action {
+            pipeline::Action::Run(run) => {
+                let module = self.by_task.get(&task_of(run))?.name.clone();
+                Some(Action::Run { module, pieces: Some(run.micro_batch..run.micro_batch + 1) })
+            }
+            pipeline::Action::Send(sent) => {
+                Some(Action::Send { transfer: named(name_of(sent))?, piece: Some(sent.micro_batch) })
+            }
+            pipeline::Action::Receive(sent) => {
+                Some(Action::Receive { transfer: named(name_of(sent))?, piece: Some(sent.micro_batch) })
+            }
+            pipeline::Action::Reduce | pipeline::Action::Update => None,
+        };
+        let lists: Vec<Vec<Action>> = schedule.stages().iter().map(|list| list.iter().filter_map(action).collect()).collect();
+        self.update.schedule = lists;
+    }
+
+    /// The rounds of the update. Before each, stages give one another what others read.
+    fn rounds(&mut self, stages: usize) {
+        let updates = |(task, entry): (&StageTask, &&ModuleEntry)| match *task {
+            StageTask::Update { stage, round } => Some(((stage, round), (*entry).clone())),
+            _ => None,
+        };
+        let modules: IndexMap<(usize, usize), ModuleEntry> = self.by_task.iter().filter_map(updates).collect();
+        let rounds = modules.keys().map(|(_, round)| round + 1).max().unwrap_or(0);
+        let made: IndexMap<&str, (usize, usize)> = modules
+            .iter()
+            .flat_map(|(&(stage, round), entry)| values_of(&entry.outputs).map(move |name| (name, (stage, round + 1))))
+            .collect();
+        // What nothing makes is state that another stage holds.
+        let mut sent: IndexMap<(usize, usize, usize), IndexSet<String>> = IndexMap::new();
+        for (&(to, _), entry) in &modules {
+            for name in values_of(&entry.inputs) {
+                let holder = || self.held.iter().position(|held| held.contains(name));
+                let from = made.get(name).copied().or_else(|| Some((holder()?, 0)));
+                let Some((from, round)) = from.filter(|(from, _)| *from != to) else { continue };
+                sent.entry((round, from, to)).or_default().insert(name.to_owned());
+            }
+        }
+        sent.sort_unstable_keys();
+        for round in 0..rounds {
+            let of_round = sent.iter().filter(|((own, ..), _)| *own == round);
+            let transfers = of_round.map(|(&(_, from, to), values)| Transfer {
+                name: format!("round_{round}_{from}_to_{to}"),
+                from,
+                to,
+                values: values.iter().cloned().collect(),
+            });
+            let transfers: Vec<Transfer> = transfers.collect();
+            self.once(transfers);
+            for stage in 0..stages {
+                if let Some(entry) = modules.get(&(stage, round)) {
+                    self.update.schedule[stage].push(Action::Run { module: entry.name.clone(), pieces: None });
+                }
+            }
+        }
+    }
+
+    /// Weights and counters that several stages hold: the one that updates them gives them to the others.
+    fn share(&mut self, stages: usize) {
+        let mut shared: IndexMap<(usize, usize), Vec<String>> = IndexMap::new();
+        for entry in self.by_task.values() {
+            for port in entry.outputs.iter().filter(|port| port.role == PortRole::Buffer) {
+                let readers = (0..stages).filter(|&stage| stage != entry.stage && self.held[stage].contains(port.name.as_str()));
+                for stage in readers {
+                    shared.entry((entry.stage, stage)).or_default().push(port.name.clone());
+                }
+            }
+        }
+        shared.sort_unstable_keys();
+        let transfers = shared.into_iter().map(|((from, to), values)| Transfer {
+            name: format!("state_{from}_to_{to}"),
+            from,
+            to,
+            values,
+        });
+        self.once(transfers.collect());
+    }
+
+    /// Transfers that are made once, all at a time.
+    fn once(&mut self, transfers: Vec<Transfer>) {
+        for Transfer { name, from, .. } in &transfers {
+            self.update.schedule[*from].push(Action::Send { transfer: name.clone(), piece: None });
+        }
+        for Transfer { name, to, .. } in &transfers {
+            self.update.schedule[*to].push(Action::Receive { transfer: name.clone(), piece: None });
+        }
+        self.update.transfers.extend(transfers);
+    }
+}
+
+/// The values that a module makes and another reads.
+fn passed(from: &ModuleEntry, to: &ModuleEntry) -> Vec<String> {
+    let read: IndexSet<&str> = values_of(&to.inputs).collect();
+    values_of(&from.outputs).filter(|name| read.contains(name)).map(str::to_owned).collect()
+}
+
+/// The names of the values among ports.
+fn values_of(ports: &[Port]) -> impl Iterator<Item = &str> {
+    ports.iter().filter(|port| port.role == PortRole::Value).map(|port| port.name.as_str())
+}
+
+fn task_of(Run { task, part, .. }: Run) -> StageTask {
+    match task {
+        Task::Forward => StageTask::Forward { part },
+        Task::Backward | Task::BackwardInput | Task::BackwardWeights => StageTask::Backward { part },
+    }
+}
+
+fn name_of(transfer: pipeline::Transfer) -> String {
+    match transfer.crossing {
+        Crossing::Activations => forward(transfer.part),
+        Crossing::Gradients => backward(transfer.part),
+    }
+}
+
+fn forward(part: usize) -> String {
+    format!("forward_{part}")
+}
+
+fn backward(part: usize) -> String {
+    format!("backward_{part}")
+}

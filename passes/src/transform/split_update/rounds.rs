@@ -1,0 +1,103 @@
+//! The functions of each round: what stages make, read and hand on.
+
+use super::homes::Homes;
+use crate::transform::split_stages::{Half, Set, inputs};
+use halite_ir::{Def, Function, InferCx, Inst, Op, Value};
+
+/// For each round, the function of each stage.
+pub(super) fn rounds(infer: InferCx<'_>, entry: &Function, homes: &Homes, stages: usize) -> Vec<Vec<Half>> {
+    let count = homes.rounds.iter().max().map_or(1, |last| last + 1);
+    let all = (0..stages).map(|stage| Splitter { infer, entry, homes, stage }.rounds(count));
+    let mut rounds: Vec<Vec<Half>> = (0..count).map(|_| Vec::new()).collect();
+    for stage in all {
+        rounds.iter_mut().zip(stage).for_each(|(round, half)| round.push(half));
+    }
+    rounds
+}
+
+/// The rounds of a stage.
+struct Splitter<'a> {
+    infer: InferCx<'a>,
+    entry: &'a Function,
+    homes: &'a Homes,
+    stage: usize,
+}
+
+impl Splitter<'_> {
+    fn rounds(&self, count: usize) -> Vec<Half> {
+        let mut outputs: Vec<Set> = vec![Set::default(); count];
+        self.handed_on().into_iter().for_each(|(round, value)| _ = outputs[round].insert(value));
+        if let Some(last) = outputs.last_mut() {
+            let results = self.entry.results.iter().zip(&self.homes.results);
+            last.extend(results.filter(|(_, stage)| **stage == self.stage).map(|(result, _)| result.value));
+        }
+        let mut halves = Vec::with_capacity(count);
+        for round in (0..count).rev() {
+            let roots = std::mem::take(&mut outputs[round]);
+            let insts = self.made(round, &roots);
+            let inputs = inputs(self.entry, &insts, &roots);
+            for &input in &inputs {
+                if let Some(round) = self.own(input) {
+                    outputs[round].insert(input);
+                }
+            }
+            halves.push(Half { insts, inputs, outputs: roots, residuals: Set::default() });
+        }
+        halves.reverse();
+        halves
+    }
+
+    /// The values that this stage makes and others read, each with its round.
+    fn handed_on(&self) -> Vec<(usize, Value)> {
+        let Self { entry, homes, .. } = self;
+        let mut crosses = vec![false; entry.values.len()];
+        for (inst, at) in entry.insts.iter().zip(&homes.at) {
+            for arg in &inst.args {
+                crosses[arg.index()] |= Homes::crosses(homes.values[arg.index()], at);
+            }
+        }
+        for (result, &stage) in entry.results.iter().zip(&homes.results) {
+            crosses[result.value.index()] |= homes.values[result.value.index()].is_some_and(|home| home != stage);
+        }
+        let all = (0..entry.values.len()).map(Value::new).filter(|value| crosses[value.index()]);
+        all.filter_map(|value| self.own(value).map(|round| (round, value))).collect()
+    }
+
+    /// The round in which this stage makes a value that no other makes.
+    fn own(&self, value: Value) -> Option<usize> {
+        let Def::Inst(at, _) = self.entry.values[value.index()].def else { return None };
+        let at = at as usize;
+        (self.homes.insts[at] == Some(self.stage)).then_some(self.homes.rounds[at])
+    }
+
+    /// The instructions that a round makes of these values: those of earlier rounds again, but for what is dear.
+    fn made(&self, round: usize, roots: &Set) -> Vec<usize> {
+        let mut wanted = vec![false; self.entry.values.len()];
+        roots.iter().for_each(|root| wanted[root.index()] = true);
+        let mut made = Vec::new();
+        for (at, inst) in self.entry.insts.iter().enumerate().rev() {
+            let is_wanted = inst.results.iter().any(|result| wanted[result.index()]);
+            if is_wanted && self.makes(at, inst, round) {
+                inst.args.iter().for_each(|arg| wanted[arg.index()] = true);
+                made.push(at);
+            }
+        }
+        made.reverse();
+        made
+    }
+
+    /// Whether a round makes an instruction that it needs.
+    fn makes(&self, at: usize, inst: &Inst, round: usize) -> bool {
+        match self.homes.insts[at] {
+            None => true,
+            Some(home) => home == self.stage && (self.homes.rounds[at] == round || self.is_cheap(inst)),
+        }
+    }
+
+    /// Whether an instruction costs less than to keep its result: numbers are kept, and so are the results of collectives and of products.
+    fn is_cheap(&self, inst: &Inst) -> bool {
+        let is_ordered = inst.op.def().effect(&self.infer).ordered;
+        let is_number = inst.results.iter().all(|&result| self.entry.ty(result).rank() == 0);
+        !is_number && !is_ordered && !matches!(inst.op, Op::DotGeneral(_))
+    }
+}
