@@ -141,7 +141,7 @@ impl State {
             let (name, placed) = upload(executor, &ranks, buffer, &tensor)?;
             held.insert(name, Some(placed));
         }
-        let declared = manifest.buffers.iter().filter_map(|buffer| Some((buffer, declared(buffer)?)));
+        let declared = manifest.buffers.iter().filter_map(|buffer| Some((buffer, declared(buffer, 0)?)));
         let declared = declared.map(|(buffer, tensor)| upload(executor, &ranks, buffer, &tensor));
         Ok(Self { held, declared: declared.collect::<Result<_>>()?, is_under_way: false })
     }
