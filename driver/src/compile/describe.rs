@@ -64,6 +64,7 @@ pub(super) fn module_entry(role: &ModuleRole, laid: Laid<'_>, mut ranges: Ranges
         outputs: entry.results.iter().enumerate().map(output).collect(),
         estimate: None,
         decompositions: Vec::new(),
+        stage: 0,
     }
 }
 
