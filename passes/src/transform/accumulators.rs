@@ -17,19 +17,6 @@ const COUNT: &str = "_count";
 const METRIC: &str = "_sum_";
 const OVER: &str = "_over_";
 
-/// The number of the micro-batch in its update, `s32[]` from 0, where something asks for it.
-const MICRO_STEP: &str = "micro_step";
-
-/// The state that is the number of the micro-batch. Where one module makes an update it is a constant of each call.
-pub(super) fn micro_step() -> StateSpec {
-    StateSpec::new(MICRO_STEP).transient()
-}
-
-/// Whether a parameter is the number of the micro-batch.
-pub(super) fn is_micro_step(param: &Param) -> bool {
-    matches!(&param.role, ParamRole::State(spec) if *spec == micro_step())
-}
-
 /// Something that micro-batches are summed over: the objective, a metric of the model, what these are divided by, the gradient by
 /// a weight.
 pub(super) struct Sum {
