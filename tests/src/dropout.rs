@@ -3,7 +3,7 @@
 use halite_ir::{EvalCx, Function, Inst, Interpreter, Module, Op, ParamRole, Registry, TensorType};
 use halite_recipe::Recipe;
 use halite_tensor::rounding::{random_bits, stream_key};
-use halite_tensor::{DType, HostTensor, Indices};
+use halite_tensor::{Content, DType, HostTensor, Indices};
 use halite_test_kit::{InputKind, seeded_inputs};
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(crate) fn check_dropout(
         let expected = model.run(old, inputs.clone(), "")?;
         let added = new.params[old.params.len()..].iter().map(|param| match &param.role {
             ParamRole::State(spec) if &*spec.kind == "step" => Ok(step),
-            ParamRole::State(spec) if &*spec.kind == "micro_step" => Ok(micro),
+            ParamRole::Known(Content::MicroBatch) => Ok(micro),
             _ => Err(format!("`{}` is added", param.name)),
         });
         let added = added.collect::<Result<Vec<_>, _>>()?;

@@ -54,7 +54,7 @@ impl Parts {
         let number = self.0.len();
         // Words of ours among them: nothing may follow from these either.
         let word =
-            ["optimizer", "vjp", "accumulate", "stochastic_", "master", "micro_step", "lm_head", "n"][number % 8];
+            ["optimizer", "vjp", "accumulate", "stochastic_", "master", "micro_batch", "lm_head", "n"][number % 8];
         self.0.entry(part.to_owned()).or_insert_with(|| format!("{word}x{number}")).clone()
     }
 

@@ -16,7 +16,7 @@ pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
                 uniform(dtype, shape, around - 0.1, around + 0.1, at as u64)
             }
             ParamRole::State(_) => HostTensor::zeros(dtype, shape),
-            ParamRole::Known(content) => content.tensor(&shape),
+            ParamRole::Known(content) => content.tensor(&shape, 0),
             _ => {
                 let row = shape.last().copied().unwrap_or(1);
                 let number = |at: usize| match &*param.name {

@@ -2,6 +2,7 @@
 
 use crate::neff;
 use crate::placed::{Argument, Placed, Placement, Ranks};
+use crate::stages::check_stages;
 use halite_bundle::content::check_content;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{
@@ -82,6 +83,7 @@ impl LoadedModule {
         kernels: KernelChoice,
     ) -> Result<Self> {
         let Manifest { mesh, buffers, .. } = &bundle.manifest;
+        check_stages(&bundle.manifest)?;
         let sound = check_ports(entry).and_then(|()| check_shardings(&bundle.manifest, std::slice::from_ref(entry)));
         sound.map_err(|reason| contradiction(&reason))?;
         match executor.rank() {

@@ -35,7 +35,7 @@ impl Inference {
         check_state(&bundle.manifest, &state)?;
         let manifest = reading(&bundle.manifest, entry);
         let module = LoadedModule::load(executor.as_ref(), bundle, entry)?;
-        let call = Call::new(&manifest, module, 1)?;
+        let call = Call::once(&manifest, module)?;
         let state = State::upload(executor.as_ref(), &manifest, state)?;
         Ok(Self { state, call, manifest, executor })
     }
@@ -56,8 +56,8 @@ impl Inference {
         check_ranges(&self.entry().inputs, batch)?;
         let batch = DeviceBatch::upload(self.executor.as_ref(), &self.manifest, std::slice::from_ref(batch))?;
         let mut outputs = Tensors::new();
-        for (module, piece) in batch.plan(std::slice::from_ref(&self.call))? {
-            for (name, output) in self.state.run(module, piece)? {
+        for part in batch.plan(std::slice::from_ref(&self.call))? {
+            for (name, output) in self.state.run(part)? {
                 outputs.insert(name, output.download()?);
             }
         }

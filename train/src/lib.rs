@@ -44,6 +44,7 @@ mod sample;
 mod samples;
 mod saver;
 mod scheduled;
+mod stages;
 mod start;
 mod startup;
 mod state;

@@ -22,11 +22,10 @@ impl MicroBatches {
     pub(super) fn of(manifest: &Manifest) -> Result<Self> {
         let disagree = || contradiction("the calls of the schedule read different numbers of micro-batches");
         let of_update = manifest.micro_batches().ok_or_else(disagree)?;
-        let modules = manifest.schedule.iter().filter_map(|call| {
-            let module = manifest.modules.iter().find(|module| module.name == call.module)?;
-            manifest.micro_batches_of(module)
-        });
-        Ok(Self { of_update, of_call: modules.max().unwrap_or(1).max(1) })
+        let calls = manifest.calls();
+        let called = manifest.modules.iter().filter(|module| calls.contains_key(module.name.as_str()));
+        let micro_batches = called.filter_map(|module| manifest.micro_batches_of(module));
+        Ok(Self { of_update, of_call: micro_batches.max().unwrap_or(1).max(1) })
     }
 }
 

@@ -51,8 +51,7 @@ pub struct Record {
 
 /// The SHA-256 of an update's module or, where several modules make an update, that of their SHA-256s in the order of the schedule.
 fn program(bundle: &Bundle) -> Result<String> {
-    let modules =
-        scheduled(bundle)?.into_iter().map(|(entry, _)| Ok(sha256(&halite_hlo::canonical(bundle.hlo(entry)?))));
+    let modules = scheduled(bundle)?.into_iter().map(|entry| Ok(sha256(&halite_hlo::canonical(bundle.hlo(entry)?))));
     let modules = modules.collect::<Result<Vec<String>>>()?;
     Ok(if let [only] = &modules[..] { only.clone() } else { sha256(modules.concat().as_bytes()) })
 }

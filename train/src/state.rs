@@ -10,7 +10,7 @@ use halite_bundle::tensors::Tensors;
 use halite_bundle::{Buffer, BufferRole, Manifest, Port, PortRole};
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{ATTEMPTS, HostTensor, Mesh, STEP};
+use halite_tensor::{ATTEMPTS, Content, HostTensor, Mesh, STEP};
 use indexmap::IndexMap;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";
@@ -20,8 +20,8 @@ const UPLOAD: &str = "upload the batch with the step that it is for";
 pub(super) struct State {
     /// Every buffer of the bundle's state, by name, in the order of the manifest.
     held: IndexMap<String, Option<Placed>>,
-    /// The inputs whose content the model declares.
-    declared: IndexMap<String, Placed>,
+    /// The inputs whose content the model declares, each with its value for the calls on each piece of the batch, or with one for all.
+    declared: IndexMap<String, Vec<Placed>>,
     /// Whether some calls of an update were made, and not all of them.
     is_under_way: bool,
 }
@@ -32,6 +32,15 @@ pub struct DeviceBatch(Vec<Piece>);
 
 /// The part of a batch that one call reads.
 pub(super) type Piece = IndexMap<String, Placed>;
+
+/// One call of a module.
+#[derive(Clone, Copy)]
+pub(super) struct Planned<'m> {
+    pub(super) module: &'m LoadedModule,
+    /// The number of the piece of the batch that it is for.
+    pub(super) number: usize,
+    pub(super) piece: &'m Piece,
+}
 
 impl DeviceBatch {
     /// Copies the pieces of a bundle's batch to the devices.
@@ -49,16 +58,17 @@ impl DeviceBatch {
     ///
     /// # Errors
     /// When there are more pieces than calls take, or fewer.
-    pub(super) fn plan<'m>(&self, calls: &'m [Call]) -> Result<Vec<(&'m LoadedModule, &Piece)>> {
-        let (mut pieces, mut plan) = (self.0.iter(), Vec::new());
-        for call in calls {
-            for _ in 0..call.repeat {
-                let piece = if call.micro_batches > 0 { pieces.next() } else { self.0.first() };
-                plan.push((&call.module, piece.ok_or_else(another_step)?));
+    pub(super) fn plan<'m>(&'m self, calls: &'m [Call]) -> Result<Vec<Planned<'m>>> {
+        let (mut taken, mut plan) = (None, Vec::new());
+        for Call { module, pieces, micro_batches } in calls {
+            for number in pieces.clone().unwrap_or(0..1) {
+                let is_read = *micro_batches > 0;
+                let piece = if is_read { self.0.get(number) } else { self.0.first() };
+                plan.push(Planned { module, number, piece: piece.ok_or_else(another_step)? });
+                taken = taken.max(is_read.then_some(number + 1));
             }
         }
-        let is_read = calls.iter().any(|call| call.micro_batches > 0);
-        if is_read && pieces.next().is_some() { Err(another_step()) } else { Ok(plan) }
+        if taken.is_some_and(|taken| taken < self.0.len()) { Err(another_step()) } else { Ok(plan) }
     }
 
     /// Checks that this executor runs on the buffers.
@@ -141,9 +151,16 @@ impl State {
             let (name, placed) = upload(executor, &ranks, buffer, &tensor)?;
             held.insert(name, Some(placed));
         }
-        let declared = manifest.buffers.iter().filter_map(|buffer| Some((buffer, declared(buffer)?)));
-        let declared = declared.map(|(buffer, tensor)| upload(executor, &ranks, buffer, &tensor));
-        Ok(Self { held, declared: declared.collect::<Result<_>>()?, is_under_way: false })
+        let pieces = manifest.calls().into_values().max().unwrap_or(1);
+        let mut known: IndexMap<String, Vec<Placed>> = IndexMap::new();
+        for buffer in &manifest.buffers {
+            let pieces = if buffer.content() == Some(Content::MicroBatch) { pieces } else { 1 };
+            for tensor in (0..pieces).filter_map(|piece| declared(buffer, piece)) {
+                let (name, placed) = upload(executor, &ranks, buffer, &tensor)?;
+                known.entry(name).or_default().push(placed);
+            }
+        }
+        Ok(Self { held, declared: known, is_under_way: false })
     }
 
     /// Copies the tensors of the model in these buffers to the host.
@@ -197,7 +214,7 @@ impl State {
 
     /// Runs a module on this state and a batch, once [`check`](Self::check) has checked them. Buffers that the module replaces are
     /// donated and put back; the other outputs are returned by name.
-    pub(super) fn run(&mut self, module: &LoadedModule, batch: &Piece) -> Result<IndexMap<String, Placed>> {
+    pub(super) fn run(&mut self, Planned { module, number, piece }: Planned<'_>) -> Result<IndexMap<String, Placed>> {
         let entry = module.entry();
         let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
         // What is given away is taken out first, so that the rest can be lent.
@@ -208,7 +225,7 @@ impl State {
             Some(placed) => Ok(Argument::Donate(placed)),
             None => match self.held.get(&port.name) {
                 Some(placed) => Ok(Argument::Keep(held(&port.name, placed.as_ref())?)),
-                None => match self.declared.get(&port.name).or_else(|| batch.get(&port.name)) {
+                None => match self.declared(&port.name, number).or_else(|| piece.get(&port.name)) {
                     Some(placed) => Ok(Argument::Keep(placed)),
                     None => Err(not_fed(&port.name)),
                 },
@@ -228,11 +245,16 @@ impl State {
     }
 
     /// Checks that all inputs of a module are there, before anything is donated.
-    pub(super) fn check(&self, module: &LoadedModule, batch: &Piece) -> Result<()> {
+    pub(super) fn check(&self, &Planned { module, number, piece }: &Planned<'_>) -> Result<()> {
         let entry = module.entry();
         let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
         let mut inputs = module.inputs().enumerate();
-        inputs.try_for_each(|(index, (port, placement))| self.check_fed(port, placement, is_given(index), batch))
+        inputs.try_for_each(|(index, (port, placement))| match self.held.get(&port.name) {
+            Some(placed) => held(&port.name, placed.as_ref()).map(|_| ()),
+            None if is_given(index) => Err(lost(&port.name)),
+            None if self.declared(&port.name, number).is_some() => Ok(()),
+            None => check_fed(port, placement, piece),
+        })
     }
 
     /// Resets the transient buffers, which pass between the calls of an update, where an earlier update did not complete. From here on
@@ -258,24 +280,27 @@ impl State {
         self.is_under_way = false;
     }
 
-    fn check_fed(&self, port: &Port, placement: &Placement, is_given: bool, batch: &Piece) -> Result<()> {
-        match self.held.get(&port.name) {
-            Some(placed) => return held(&port.name, placed.as_ref()).map(|_| ()),
-            None if is_given => return Err(lost(&port.name)),
-            None if self.declared.contains_key(&port.name) => return Ok(()),
-            None => {}
+    /// The value of an input whose content the model declares, for the calls on a piece of the batch.
+    fn declared(&self, name: &str, number: usize) -> Option<&Placed> {
+        match &self.declared.get(name)?[..] {
+            [one] => Some(one),
+            each => each.get(number),
         }
-        let fed = batch.get(&port.name).ok_or_else(|| not_fed(&port.name))?;
-        if fed.is(port.dtype, placement) {
-            return Ok(());
-        }
-        let message = format!("`{}` of the batch is `{fed}`, which another step takes", port.name);
-        Err(Diagnostic::error(codes::TENSORS, message).help(UPLOAD))
     }
 
     fn take(&mut self, name: &str) -> Result<Placed> {
         self.held.get_mut(name).and_then(Option::take).ok_or_else(|| lost(name))
     }
+}
+
+/// Checks that a batch has what an input takes of it.
+fn check_fed(port: &Port, placement: &Placement, piece: &Piece) -> Result<()> {
+    let fed = piece.get(&port.name).ok_or_else(|| not_fed(&port.name))?;
+    if fed.is(port.dtype, placement) {
+        return Ok(());
+    }
+    let message = format!("`{}` of the batch is `{fed}`, which another step takes", port.name);
+    Err(Diagnostic::error(codes::TENSORS, message).help(UPLOAD))
 }
 
 /// Copies a tensor to the devices with the placement of a buffer. The tensor may hold several such buffers, one after another.

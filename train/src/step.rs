@@ -4,7 +4,7 @@ use super::divergence;
 use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
 use super::record::{KEY, Record};
-use super::scheduled::{Call, scheduled};
+use super::scheduled::{Call, calls};
 use super::state::{DeviceBatch, State, Updates};
 use crate::execute::{KernelChoice, LoadedModule};
 use crate::placed::Placed;
@@ -147,17 +147,13 @@ impl TrainStep {
         let taken = if kernels.are_called(executor.as_ref(), bundle) { "called" } else { "decompositions" };
         let model = &bundle.manifest.model.name;
         let _span = tracing::info_span!("load", model, platform = executor.platform(), kernels = taken).entered();
-        let load = |entry, repeat| {
-            let module = LoadedModule::load_with(executor.as_ref(), bundle, entry, kernels)?;
-            Call::new(&bundle.manifest, module, repeat)
-        };
-        let calls = scheduled(bundle)?.into_iter().map(|(entry, repeat)| load(entry, repeat));
-        let calls = calls.collect::<Result<Vec<_>, Diagnostic>>()?;
+        let load = |entry: &_| LoadedModule::load_with(executor.as_ref(), bundle, entry, kernels);
+        let calls = calls(bundle, load)?;
         if let Some(last) = calls.last() {
             last.module.output("loss")?;
         }
         let eval = match bundle.module_with_role(&ModuleRole::EVAL) {
-            Ok(entry) if eval => Some(load(entry, 1)?),
+            Ok(entry) if eval => Some(Call::once(&bundle.manifest, load(entry)?)?),
             _ => None,
         };
         let (manifest, micro_batches) = (bundle.manifest.clone(), MicroBatches::of(&bundle.manifest)?);
@@ -419,7 +415,7 @@ impl TrainStep {
         Metrics::download(&outputs).map_err(Diagnostics::from)
     }
 
-    /// Makes calls of modules, each as often as it says. Returns the outputs of the last one besides the state, by name.
+    /// Makes calls of modules, each for its pieces of the batch. Returns the outputs of the last one besides the state, by name.
     fn run(
         &mut self,
         batch: Batch<'_>,
@@ -443,13 +439,13 @@ impl TrainStep {
         let state = self.state.as_mut().ok_or_else(no_state)?;
         let plan = batch.plan(calls)?;
         // A batch that does not fit is refused before the first call gives anything away.
-        plan.iter().try_for_each(|(module, piece)| state.check(module, piece))?;
+        plan.iter().try_for_each(|part| state.check(part))?;
         state.start_anew(self.executor.as_ref(), &modules.manifest)?;
         let mut outputs = IndexMap::new();
-        for (module, piece) in plan {
-            let _span =
-                tracing::debug_span!("execute", module = module.entry().name, step = self.updates.made).entered();
-            outputs = state.run(module, piece).map_err(|error| self.updates.blame(error, &module.entry().name))?;
+        for part in plan {
+            let name = &part.module.entry().name;
+            let _span = tracing::debug_span!("execute", module = name, step = self.updates.made).entered();
+            outputs = state.run(part).map_err(|error| self.updates.blame(error, name))?;
         }
         state.come_to_end();
         Ok(outputs)

@@ -7,6 +7,7 @@ mod numbers;
 mod packed;
 mod resume;
 mod rollback;
+mod schedule;
 mod watch;
 
 use super::*;
@@ -218,6 +219,7 @@ fn enter(bundle: &mut Bundle, role: ModuleRole, hlo: Vec<u8>, inputs: Vec<Port>,
         outputs,
         estimate: None,
         decompositions: Vec::new(),
+        stage: 0,
     });
 }
 

@@ -36,7 +36,7 @@ pub(super) fn inputs(entry: &Function, source: &Source, ranges: &Ranges, seed: u
         }
         let stream = Stream::new(seed, &param.name);
         if let ParamRole::Known(content) = param.role {
-            return Ok(content.tensor(ty.shape()));
+            return Ok(content.tensor(ty.shape(), 0));
         }
         if let ParamRole::State(_) = &param.role {
             let steps = [i128::from(source.recipe.schedule.warmup)];

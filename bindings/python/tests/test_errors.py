@@ -75,8 +75,8 @@ MISTAKES: list[tuple[Callable[[halite.Bundle], Any], str, str]] = [
     (lambda _: halite.load_tensors(_file("a.safetensors", "no")), "is not a safetensors file", "check the path"),
     (lambda _: halite.save_tensors(_folder("f"), {"a": 1.0}), "`f` is a folder", "name a file in it"),
     (lambda _: manifest.parse("{"), "the manifest is no JSON", "`manifest.json`"),
-    (lambda _: manifest.parse('{"version": 2}'), "of version 2, expected 3", "compile the bundle again"),
-    (lambda _: manifest.parse('{"version": 3}'), "does not follow the schema", "`manifest.json`"),
+    (lambda _: manifest.parse('{"version": 3}'), "of version 3, expected 4", "compile the bundle again"),
+    (lambda _: manifest.parse('{"version": 4}'), "does not follow the schema", "`manifest.json`"),
 ]
 
 

@@ -37,6 +37,8 @@ def raw(value: Any, sub_axes: list[tuple[str, int]]) -> Any:
     """What a dataclass says, as JSON would, which numbers the sub-axes of the mesh."""
     if isinstance(value, manifest.Digit):
         return {"atom": sub_axes.index((value.axis, value.part)), "size": value.size, "stride": value.stride}
+    if isinstance(value, manifest.Action):
+        return str(value)
     if dataclasses.is_dataclass(value):
         found = {field.name.rstrip("_"): raw(getattr(value, field.name), sub_axes) for field in dataclasses.fields(value)}
         found.pop("json", None)
@@ -110,7 +112,26 @@ def test_axes_are_asked_by_name() -> None:
 
 def test_what_is_not_known_is_refused() -> None:
     text = json.loads(compiled("tiny", {}).manifest.json)
-    changes: list[dict[str, Any]] = [{"new": 1}, {"version": 4}, {"buffers": [{"name": "x"}]}, {"statistics": {}}]
+    changes: list[dict[str, Any]] = [{"new": 1}, {"version": 5}, {"buffers": [{"name": "x"}]}, {"statistics": {}}]
     for change in changes:
         with pytest.raises(halite.Error):
             manifest.parse(json.dumps({**text, **change}))
+
+
+def test_stages_are_told_what_to_do() -> None:
+    text = json.loads(compiled("tiny", {"accumulate": {"steps": 3, "form": "two"}}).manifest.json)
+    assert text["schedule"] == [["run grad_step 0..3", "run update_step"]]
+    stages = [["run grad_step 0..3", "send up 2", "run update_step"], ["receive up 2", "send once"]]
+    transfers = [{"name": "up", "from": 0, "to": 1, "values": ["x"]}]
+    said = manifest.parse(json.dumps({**text, "schedule": stages, "transfers": transfers}))
+    assert said.schedule[0] == (
+        manifest.Action("run", "grad_step", range(3)),
+        manifest.Action("send", "up", range(2, 3)),
+        manifest.Action("run", "update_step"),
+    )
+    assert [[str(action) for action in actions] for actions in said.schedule] == stages
+    assert said.transfers == (manifest.Transfer("up", 0, 1, ("x",)),)
+    assert said.micro_batches == 3
+    for wrong in ["run", "wait x", "run grad_step 0..", "run grad_step x", "run grad_step 0 1", 3]:
+        with pytest.raises(halite.Error, match="does not follow the schema"):
+            manifest.parse(json.dumps({**text, "schedule": [[wrong]]}))

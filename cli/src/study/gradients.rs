@@ -52,7 +52,7 @@ impl Gradients {
         let input = |param: &Param| {
             let ty = self.entry.ty(param.value);
             let given = match param.role {
-                ParamRole::Known(content) => return Ok(content.tensor(ty.shape())),
+                ParamRole::Known(content) => return Ok(content.tensor(ty.shape(), 0)),
                 ParamRole::Batch => batch.get(&*param.name),
                 _ => state.get(&*param.name),
             };

@@ -37,7 +37,7 @@ pub(super) fn inputs<'a>(params: impl Iterator<Item = (&'a Param, &'a TensorType
         let number = |index: usize| split_mix(seed ^ ((at as u64) << 40) ^ index as u64);
         let indices = 0..ty.shape().num_elements();
         if let ParamRole::Known(content) = param.role {
-            return content.tensor(ty.shape());
+            return content.tensor(ty.shape(), 0);
         }
         match ty.dtype() {
             dtype if dtype.is_float() => {

@@ -6,6 +6,7 @@
 mod aside;
 mod decompositions;
 mod read;
+mod schedule;
 #[cfg(feature = "files")]
 mod write;
 

@@ -5,12 +5,13 @@ use crate::tensors::Tensors;
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::{Content, HostTensor, Indices, Shape};
 
-/// The only value of a buffer whose content is declared.
-pub fn declared(buffer: &Buffer) -> Option<HostTensor> {
-    Some(buffer.content()?.tensor(&Shape::from(buffer.shape.as_slice())))
+/// The only value of a buffer whose content is declared, for the calls on a piece of the batch.
+pub fn declared(buffer: &Buffer, piece: usize) -> Option<HostTensor> {
+    Some(buffer.content()?.tensor(&Shape::from(buffer.shape.as_slice()), piece))
 }
 
-/// Checks tensors, by name, against the declared content of the buffers that they are for. Types are not looked at.
+/// Checks tensors, by name, against the declared content of the buffers that they are for. Types are not looked at, and the number of a
+/// micro-batch may be any.
 ///
 /// # Errors
 /// For each tensor that holds something else, with the first wrong element.
@@ -18,19 +19,23 @@ pub fn check_content<'b>(
     buffers: impl IntoIterator<Item = &'b Buffer>,
     tensors: &Tensors,
 ) -> std::result::Result<(), Diagnostics> {
-    let mistake = |buffer: &Buffer| wrong(buffer, tensors.get(&buffer.name)?, &declared(buffer)?);
+    let mistake = |buffer: &Buffer| wrong(buffer, tensors.get(&buffer.name)?);
     let mistakes: Diagnostics = buffers.into_iter().filter_map(mistake).collect();
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
 /// The first element of a tensor that is not the expected one.
-fn wrong(buffer: &Buffer, found: &HostTensor, expected: &HostTensor) -> Option<Diagnostic> {
+fn wrong(buffer: &Buffer, found: &HostTensor) -> Option<Diagnostic> {
+    let content = buffer.content()?;
+    let piece =
+        if content == Content::MicroBatch { found.ints().first().copied().unwrap_or_default().max(0) } else { 0 };
+    let expected = declared(buffer, piece as usize)?;
     let elements = found.ints().into_iter().zip(expected.ints());
     let (index, (found, expected)) =
         Indices::new(found.shape()).zip(elements).find(|(_, (found, expected))| found != expected)?;
     let name = &buffer.name;
     let error = |message| Diagnostic::error(codes::TENSORS, message);
-    Some(match buffer.content()? {
+    Some(match content {
         Content::Causal => {
             let truth = |value: i128| if value == 0 { "false" } else { "true" };
             let (found, expected) = (truth(found), truth(expected));
@@ -41,6 +46,9 @@ fn wrong(buffer: &Buffer, found: &HostTensor, expected: &HostTensor) -> Option<D
         Content::Ranks => {
             error(format!("`{name}` gives rank {expected} the number {found}")).help("feed each rank its own number")
         }
+        Content::MicroBatch => {
+            error(format!("`{name}` is {found}, the number of no micro-batch")).help("feed a number from 0")
+        }
     })
 }
 
@@ -50,21 +58,36 @@ mod tests {
     use crate::BufferRole;
     use halite_tensor::DType;
 
-    fn mask() -> Buffer {
-        let role = BufferRole::Batch(Some(Content::Causal));
-        Buffer { name: "mask".into(), dtype: DType::Pred, shape: vec![1, 3, 3], role, packing: None, sharding: None }
+    fn known(name: &str, dtype: DType, shape: &[usize], content: Content) -> Buffer {
+        let role = BufferRole::Batch(Some(content));
+        Buffer { name: name.into(), dtype, shape: shape.into(), role, packing: None, sharding: None }
     }
 
     #[test]
     fn another_mask_is_refused_at_its_first_wrong_element() {
         let check = |elements: [i128; 9]| {
             let tensor = HostTensor::from_ints(DType::Pred, [1, 3, 3], elements);
-            check_content([&mask()], &Tensors::from_iter([("mask".to_owned(), tensor)]))
+            check_content(
+                [&known("mask", DType::Pred, &[1, 3, 3], Content::Causal)],
+                &Tensors::from_iter([("mask".to_owned(), tensor)]),
+            )
         };
         assert_eq!(check([1, 0, 0, 1, 1, 0, 1, 1, 1]), Ok(()));
         let message = |elements| check(elements).unwrap_err()[0].message().to_owned();
         let text = "the mask `mask` is not causal: its element";
         assert_eq!(message([1, 0, 0, 1, 1, 1, 1, 1, 1]), format!("{text} [0, 1, 2] is true, expected false"));
         assert_eq!(message([1, 0, 0, 0, 1, 0, 1, 1, 1]), format!("{text} [0, 1, 0] is false, expected true"));
+    }
+
+    #[test]
+    fn any_micro_batch_has_its_number() {
+        let buffer = known("micro_batch", DType::S32, &[], Content::MicroBatch);
+        let check = |number| {
+            let tensor = HostTensor::from_ints(DType::S32, [], [number]);
+            check_content([&buffer], &Tensors::from_iter([("micro_batch".to_owned(), tensor)]))
+        };
+        assert_eq!((check(0), check(3)), (Ok(()), Ok(())));
+        assert_eq!(check(-1).unwrap_err()[0].message(), "`micro_batch` is -1, the number of no micro-batch");
+        assert_eq!(declared(&buffer, 3).unwrap().ints(), [3]);
     }
 }

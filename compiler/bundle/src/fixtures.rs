@@ -1,8 +1,8 @@
 //! Small bundles made by hand, for tests.
 
 use crate::{
-    Buffer, BufferRole, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry, ModuleRole, Port,
-    PortRole, RoundingChoice, ScheduledCall, Statistics, sha256,
+    Action, Buffer, BufferRole, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry, ModuleRole,
+    Port, PortRole, RoundingChoice, Statistics, sha256,
 };
 use halite_recipe::{Extension, ModelChoice, Optimizer, Places, PrecisionName, Recipe, Schedule, Section};
 use halite_support::{Diagnostics, Result};
@@ -74,6 +74,7 @@ pub fn small() -> Bundle {
     let module = ModuleEntry {
         name: "train_step".into(),
         role: ModuleRole::TRAIN_STEP,
+        stage: 0,
         file: "train_step.hlo.pb".into(),
         sha256: sha256(&hlo),
         inputs: vec![
@@ -94,7 +95,8 @@ pub fn small() -> Bundle {
         mesh: Mesh::default(),
         buffers,
         modules: vec![module],
-        schedule: vec![ScheduledCall { module: "train_step".into(), repeat: 1 }],
+        schedule: vec![vec![Action::Run { module: "train_step".into(), pieces: Some(0..1) }]],
+        transfers: Vec::new(),
         rounding: RoundingChoice::of(&recipe().precision),
         environment: IndexMap::new(),
         flags: Vec::new(),

@@ -31,6 +31,7 @@ pub mod parts;
 mod random;
 mod role;
 mod rules;
+mod schedule;
 mod sharded;
 #[cfg(feature = "files")]
 pub mod shards;
@@ -50,7 +51,7 @@ pub use expected::{Expected, check_tensors};
 pub use in_range::check_ranges;
 pub use manifest::{
     Decomposition, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, Port, PortRole,
-    RoundingChoice, ScheduledCall, Statistics,
+    RoundingChoice, Statistics,
 };
 pub use micro_batches::micro_batches;
 pub use neff::NeffRecord;
@@ -58,5 +59,6 @@ pub use packed::{model_elements, part_names};
 pub use random::Stream;
 pub use role::ModuleRole;
 pub use rules::ManifestRules;
+pub use schedule::{Action, NoAction, Transfer};
 pub use sharded::check_shardings;
 pub use state::check_state;

@@ -1,14 +1,14 @@
 //! The manifest: the contents of a bundle, and how to run them.
 
 use crate::estimate::{Estimate, Fit};
-use crate::{Buffer, Computed, ModuleRole};
+use crate::{Action, Buffer, Computed, ModuleRole, Transfer};
 use halite_recipe::{ConfigValue, Precision, Recipe, RoundingMode, StochasticRounding};
 use halite_tensor::{DType, Mesh, Sharding};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 /// The manifest format this build reads and writes.
-pub const MANIFEST_VERSION: u32 = 3;
+pub const MANIFEST_VERSION: u32 = 4;
 
 /// The description of a bundle, `manifest.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -20,15 +20,20 @@ pub struct Manifest {
     pub model: ModelInfo,
     /// The recipe with every default filled in.
     pub recipe: Recipe,
-    /// The ranks that run each module together, rank `r` as replica `r`; without axes, one rank.
+    /// The ranks of a stage, which run each of its modules together, rank `r` as replica `r`; without axes, one rank. Each stage of a
+    /// pipeline has ranks of its own.
     #[serde(default, skip_serializing_if = "is_one_rank")]
     pub mesh: Mesh,
     /// Everything that lives between steps or is fed to one, once each.
     pub buffers: Vec<Buffer>,
     /// The compiled modules.
     pub modules: Vec<ModuleEntry>,
-    /// The calls of modules that make one update, in order. Each reads the buffers as the one before left them.
-    pub schedule: Vec<ScheduledCall>,
+    /// What the ranks of each stage do in an update, in order, one list for each stage: one list where there is no pipeline, none where
+    /// the bundle makes no updates. Each call reads the buffers as the one before on its stage left them.
+    pub schedule: Vec<Vec<Action>>,
+    /// What stages send to one another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<Transfer>,
     /// How narrowing rounds in all modules.
     pub rounding: RoundingChoice,
     /// Variables of the environment in which the modules run: those that the target pins, then the others of the recipe.
@@ -66,16 +71,6 @@ impl Manifest {
         let far = |(_, estimate, fit): &(&str, &Estimate, Fit)| (fit.verdict(), estimate.memory.total());
         compared.reduce(|worst, next| if far(&next) > far(&worst) { next } else { worst })
     }
-}
-
-/// Calls of a module in the course of an update.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ScheduledCall {
-    /// The module, by name.
-    pub module: String,
-    /// The number of calls, at least one. A module that reads the batch gets the next micro-batches at each call.
-    pub repeat: usize,
 }
 
 /// How the modules of a bundle are started.
@@ -120,6 +115,10 @@ pub struct ModelInfo {
     pub config: IndexMap<String, ConfigValue>,
 }
 
+fn is_first(stage: &usize) -> bool {
+    *stage == 0
+}
+
 /// One compiled module.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,6 +127,9 @@ pub struct ModuleEntry {
     pub name: String,
     /// The computation, by name.
     pub role: ModuleRole,
+    /// The stage whose ranks run it.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub stage: usize,
     /// The file with its HLO, relative to the manifest.
     pub file: String,
     /// SHA-256 of the file, in hex.
@@ -162,7 +164,7 @@ pub struct Decomposition {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Port {
-    /// The buffer it reads or replaces, or the name of a value that is only returned.
+    /// The buffer it reads or replaces, or the name of a value that is passed on or only returned.
     pub name: String,
     /// Element type.
     pub dtype: DType,
@@ -210,6 +212,9 @@ pub enum PortRole {
     Probe,
     /// The gradient by the weight of the same name.
     Gradient,
+    /// A value that modules pass on within an update, of one piece of the batch or once: an input reads what an output of this name
+    /// made on the same stage, or what a transfer brought there. The shape is that of one rank.
+    Value,
 }
 
 /// Figures of a bundle.

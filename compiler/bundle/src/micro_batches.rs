@@ -1,9 +1,10 @@
 //! Micro-batches: how many of them modules take.
 //!
 //! A buffer of the batch has the sizes of one micro-batch. A module that takes several has an input that holds them one after
-//! another along the first dimension.
+//! another along the first dimension. The batch of an update is taken in pieces, one for each call of such a module.
 
-use crate::{Buffer, BufferRole, Manifest, ModuleEntry, Port};
+use crate::{Action, Buffer, BufferRole, Manifest, ModuleEntry, Port};
+use indexmap::IndexMap;
 
 /// The number of micro-batches that an input holds of a buffer: 1 for a buffer that is no data of the batch, `None` where the input is
 /// not of the buffer's type.
@@ -36,12 +37,23 @@ impl Manifest {
         Some(found)
     }
 
+    /// The modules that an update calls, by name, each with the number of its calls: one for each piece of the batch, or one.
+    pub fn calls(&self) -> IndexMap<&str, usize> {
+        let mut calls = IndexMap::new();
+        for action in self.schedule.iter().flatten() {
+            let Action::Run { module, pieces } = action else { continue };
+            let count: &mut usize = calls.entry(module.as_str()).or_default();
+            *count = count.saturating_add(pieces.as_ref().map_or(1, ExactSizeIterator::len));
+        }
+        calls
+    }
+
     /// The number of micro-batches that one update takes; `None` where its calls disagree.
     pub fn micro_batches(&self) -> Option<usize> {
-        let mut found = 0;
-        for call in &self.schedule {
-            let module = self.modules.iter().find(|module| module.name == call.module)?;
-            let count = self.micro_batches_of(module)?.checked_mul(call.repeat)?;
+        let (calls, mut found) = (self.calls(), 0);
+        for module in &self.modules {
+            let Some(&calls) = calls.get(module.name.as_str()) else { continue };
+            let count = self.micro_batches_of(module)?.checked_mul(calls)?;
             if found != 0 && count != 0 && found != count {
                 return None;
             }

@@ -68,6 +68,7 @@ pub(super) fn module_entry(
         outputs: entry.results.iter().enumerate().map(output).collect(),
         estimate: None,
         decompositions: Vec::new(),
+        stage: 0,
     }
 }
 

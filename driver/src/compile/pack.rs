@@ -11,8 +11,8 @@ use halite_analysis::CausalityReport;
 use halite_bundle::arguments;
 use halite_bundle::estimate::Estimate;
 use halite_bundle::{
-    Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
-    RoundingChoice, ScheduledCall, sha256,
+    Action, Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry,
+    ModuleRole, RoundingChoice, sha256,
 };
 use halite_ir::Module;
 use halite_lang::Elaborated;
@@ -191,11 +191,10 @@ pub(super) fn assemble(
     packed: Vec<Packed<'_>>,
 ) -> Result<Compiled, Diagnostic> {
     let steps = recipe_steps(&source.recipe)?;
-    let schedule: Vec<ScheduledCall> = packed.iter().filter_map(|module| scheduled(module.role, steps)).collect();
-    let repeats = |module: &Packed<'_>| {
-        schedule.iter().find(|call| call.module == module.role.name.name()).map(|call| call.repeat)
-    };
-    let mut calls: Vec<_> = packed.iter().filter_map(|module| Some((module.figures, repeats(module)?))).collect();
+    let scheduled: Vec<_> = packed.iter().filter_map(|module| Some((module, repeats(module.role, steps)?))).collect();
+    let counts: IndexMap<String, usize> =
+        scheduled.iter().map(|(module, repeats)| (module.entry.name.clone(), *repeats)).collect();
+    let mut calls: Vec<_> = scheduled.into_iter().map(|(module, repeats)| (module.figures, repeats)).collect();
     if calls.is_empty() {
         calls.extend(packed.first().map(|module| (module.figures, 1)));
     }
@@ -208,14 +207,15 @@ pub(super) fn assemble(
         sha256: identity(&elaborated.module),
         config: elaborated.config.clone(),
     };
-    let manifest = Manifest {
+    let mut manifest = Manifest {
         version: MANIFEST_VERSION,
         model,
         recipe: source.recipe.clone(),
         mesh,
         buffers: take(&mut joined.buffers).into_values().collect(),
         modules: take(&mut joined.modules),
-        schedule,
+        schedule: Vec::new(),
+        transfers: Vec::new(),
         rounding: RoundingChoice::of(&source.recipe.precision),
         environment,
         flags,
@@ -223,6 +223,7 @@ pub(super) fn assemble(
         platform,
         statistics,
     };
+    manifest.schedule = schedule(&manifest, &counts);
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
     warnings.extend(source.places.told());
@@ -310,13 +311,23 @@ fn recipe_steps(recipe: &Recipe) -> Result<usize, Diagnostic> {
     Ok(recipe.sizes()?.accumulate as usize)
 }
 
-/// The calls of a module in one update of so many micro-batches.
-fn scheduled(role: &Role, steps: usize) -> Option<ScheduledCall> {
-    let repeat = match role.calls? {
+/// The number of calls of a module in one update of so many micro-batches.
+fn repeats(role: &Role, steps: usize) -> Option<usize> {
+    Some(match role.calls? {
         Calls::Once => 1,
         Calls::PerMicroBatch => steps,
+    })
+}
+
+/// The schedule of one stage, from the number of calls of each module.
+fn schedule(manifest: &Manifest, counts: &IndexMap<String, usize>) -> Vec<Vec<Action>> {
+    let action = |(name, &count): (&String, &usize)| {
+        let entry = manifest.modules.iter().find(|entry| entry.name == *name);
+        let reads_batch = entry.is_none_or(|entry| manifest.micro_batches_of(entry) != Some(0));
+        let pieces = (reads_batch || count > 1).then_some(0..count);
+        Action::Run { module: name.clone(), pieces }
     };
-    Some(ScheduledCall { module: role.name.name().to_owned(), repeat })
+    if counts.is_empty() { Vec::new() } else { vec![counts.iter().map(action).collect()] }
 }
 
 /// Adds the file of a decomposition. Modules that call a kernel on the same types share the file of its decomposition.

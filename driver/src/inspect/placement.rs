@@ -4,7 +4,7 @@ use super::listing::runs;
 use crate::compile::{CompileOptions, for_role};
 use crate::session::Session;
 use crate::source::Source;
-use halite_bundle::{Buffer, BufferRole, Manifest, ModuleRole, ScheduledCall};
+use halite_bundle::{Buffer, BufferRole, Manifest, ModuleRole};
 use halite_ir::paths::family;
 use halite_ir::{Module, Wire, wire};
 use halite_passes::{Runner, RunnerOptions};
@@ -68,13 +68,13 @@ impl Session {
         let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
         let manifest = self.compile(source, &options)?.bundle.manifest;
         let mut traffic = IndexMap::new();
-        for call in &manifest.schedule {
-            let entry = manifest.modules.iter().find(|module| module.name == call.module);
+        for (name, calls) in manifest.calls() {
+            let entry = manifest.modules.iter().find(|module| module.name == name);
             let entry = entry.ok_or_else(|| Diagnostic::bug("a call of no module"))?;
             let mut module = for_role(&self.elaborate(source)?.module, self.roles.get(&entry.role)?);
             let cx = self.pass_cx(Some(&source.recipe), None)?;
             Runner::new(RunnerOptions::default()).run(&self.pipeline(&entry.role)?, &mut module, &cx)?;
-            add_traffic(&mut traffic, &manifest.mesh, &module, call);
+            add_traffic(&mut traffic, &manifest.mesh, &module, (name, calls));
         }
         let axes = manifest.mesh.axes().iter().map(|axis| (axis.name.clone(), axis.size)).collect();
         Ok(Placement { axes, buffers: placed(&manifest), traffic: traffic.into_values().collect() })
@@ -122,14 +122,15 @@ fn along(mesh: &Mesh, sub_axes: impl Iterator<Item = usize>) -> String {
 
 type Key = (String, String, String, String);
 
-fn add_traffic(all: &mut IndexMap<Key, Traffic>, mesh: &Mesh, module: &Module, call: &ScheduledCall) {
+/// Adds the traffic of so many calls of a module.
+fn add_traffic(all: &mut IndexMap<Key, Traffic>, mesh: &Mesh, module: &Module, (name, calls): (&str, usize)) {
     let runs = runs(module);
     for (function, runs) in module.functions.iter().zip(runs) {
-        let times = runs.saturating_mul(call.repeat as u64);
+        let times = runs.saturating_mul(calls as u64);
         for inst in &function.insts {
             let Some(sent) = wire(function, inst) else { continue };
             let (axis, op) = (axis(mesh, &sent), inst.op.name().to_owned());
-            let (module, function) = (call.module.clone(), function.name.to_string());
+            let (module, function) = (name.to_owned(), function.name.to_string());
             let key = (module.clone(), function.clone(), op.clone(), axis.clone());
             let row = all.entry(key).or_insert(Traffic { module, function, op, axis, count: 0, bytes: 0 });
             row.count = row.count.saturating_add(times);

@@ -2,13 +2,14 @@
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::accumulators::{Sum, check_rounding, is_micro_step};
+use crate::transform::accumulators::{Sum, check_rounding};
 use halite_ir::{
     Builder, FuncId, FuncResult, Function, LocKind, Module, Param, ParamRole, Phase, Registry, ResultRole, StepPart,
     TensorType, Value, Values,
 };
 use halite_recipe::{Accumulate as Steps, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
+use halite_tensor::Content;
 
 /// The name of the pass.
 const PASS: &str = "accumulate";
@@ -112,8 +113,10 @@ impl MicroStep {
     /// The entry: a call for each micro-batch. Results that are not summed are those of the last one.
     fn main(&self, module: &mut Module, registry: &Registry, (callee, steps): (FuncId, usize)) -> Result<()> {
         let mut b = Builder::new(module, registry, self.name.clone());
+        // Each call has the number of its micro-batch as a constant.
+        let is_number = |param: &Param| param.role == ParamRole::Known(Content::MicroBatch);
         let whole =
-            |(param, ty): &(Param, TensorType)| (!is_micro_step(param)).then(|| whole_param(&mut b, param, ty, steps));
+            |(param, ty): &(Param, TensorType)| (!is_number(param)).then(|| whole_param(&mut b, param, ty, steps));
         let params: Vec<Option<Value>> = self.params.iter().map(whole).collect();
         let outer = b.enter(LocKind::Part(StepPart::Accumulate));
         let mut so_far = self.sums.iter().map(|sum| sum.zero(&mut b)).collect::<Result<Values>>()?;

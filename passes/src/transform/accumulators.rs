@@ -1,6 +1,6 @@
 //! Sums over micro-batches: what is added up, and in which element types.
 
-use crate::transform::split_stages::{owners, terms};
+use crate::transform::split_stages::{Term, owners, terms};
 use crate::transform::trained::{made, unprepared};
 use halite_ir::composites::Transfer;
 use halite_ir::{Builder, FuncResult, Function, Param, ParamRole, ResultRole, TensorType, Value};
@@ -22,26 +22,13 @@ const OVER: &str = "_over_";
 /// The suffix of all kinds, before the number of a part of a pipeline, for the sums of what several parts make: those of all but the first.
 const PART: &str = "_part_";
 
-/// The number of the micro-batch in its update, `s32[]` from 0, where something asks for it.
-const MICRO_STEP: &str = "micro_step";
-
-/// The state that is the number of the micro-batch. Where one module makes an update it is a constant of each call.
-pub(super) fn micro_step() -> StateSpec {
-    StateSpec::new(MICRO_STEP).transient()
-}
-
-/// Whether a parameter is the number of the micro-batch.
-pub(super) fn is_micro_step(param: &Param) -> bool {
-    matches!(&param.role, ParamRole::State(spec) if *spec == micro_step())
-}
-
 /// Something that micro-batches are summed over: the objective, a metric of the model, what these are divided by, the gradient by
 /// a weight.
 pub(super) struct Sum {
     /// Its name and role in the entry.
     pub(super) result: FuncResult,
     /// The terms of one micro-batch: the result, or those that a part of a pipeline makes of it.
-    terms: Vec<Value>,
+    terms: Vec<Term>,
     /// The part of a pipeline that makes them, and whether it is the first that makes some of the result.
     part: Option<(usize, bool)>,
     /// The type of the sum.
@@ -94,7 +81,7 @@ impl Sum {
             let ty = ty.with_dtype(dtype);
             let sum = |terms, part| Self { result: result.clone(), terms, part, ty: ty.clone() };
             let (Some(last), Some(owners)) = (parts, &owners) else {
-                sums.push(sum(vec![result.value], None));
+                sums.push(sum(vec![Term::whole(result.value)], None));
                 continue;
             };
             let terms = terms(entry, owners, result.value, last)?.into_iter().enumerate();
@@ -131,7 +118,8 @@ impl Sum {
 
     /// The sum so far and the terms of one micro-batch.
     pub(super) fn add(&self, b: &mut Builder<'_>, so_far: Value) -> Result<Value> {
-        self.terms.iter().try_fold(so_far, |so_far, &term| {
+        self.terms.iter().try_fold(so_far, |so_far, term| {
+            let term = term.emit(b)?;
             let term = b.convert(term, self.ty.dtype())?;
             b.add(so_far, term)
         })

@@ -2,8 +2,7 @@
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::accumulators::{Sum, check_rounding, is_micro_step};
-use halite_ir::ops::Direction;
+use crate::transform::accumulators::{Sum, check_rounding};
 use halite_ir::{Builder, LocKind, Module, ParamRole, Phase, ResultRole, StepPart, Value};
 use halite_support::Result;
 
@@ -43,21 +42,8 @@ impl Pass for AddToAccumulators {
             let value = sum.add(&mut b, so_far)?;
             b.named_result(value, sum.param_name(), ResultRole::State(sum.param_name()));
         }
-        if let Some(micro) = b.function().params.iter().find(|param| is_micro_step(param)).cloned() {
-            let next = next_micro_step(&mut b, micro.value, recipe.sizes()?.accumulate)?;
-            b.named_result(next, micro.name.clone(), ResultRole::State(micro.name));
-        }
         b.set_loc(outer);
         b.finish();
         Ok(Changed::Yes)
     }
-}
-
-/// The number after that of a micro-batch: 0 after the last one.
-fn next_micro_step(b: &mut Builder<'_>, micro: Value, steps: u64) -> Result<Value> {
-    let next = b.add_scalar(micro, 1.0)?;
-    let steps = b.splat_like(next, steps as f64)?;
-    let is_last = b.compare(next, steps, Direction::Eq)?;
-    let first = b.splat_like(next, 0.0)?;
-    b.select(is_last, first, next)
 }

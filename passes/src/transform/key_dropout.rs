@@ -4,15 +4,15 @@ mod sites;
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::accumulators::micro_step;
 use crate::transform::scalar_state::scalar_state;
 use crate::transform::streams::stream_keys;
 use halite_ir::ops::{Or, ShiftLeft};
 use halite_ir::{
-    Attr, Composite, Function, InferCx, Inst, Module, Op, Phase, Rewriter, TensorType, Value, Values, rewrite_planned,
+    Attr, Composite, Function, InferCx, Inst, Module, Op, ParamRole, Phase, Rewriter, TensorType, Value, Values,
+    rewrite_planned,
 };
 use halite_support::{Diagnostic, Result};
-use halite_tensor::{DType, HostTensor, STEP, StateSpec};
+use halite_tensor::{Content, DType, HostTensor, STEP, StateSpec};
 use rustc_hash::FxHashMap;
 use sites::{counts, streams};
 
@@ -21,6 +21,9 @@ const PASS: &str = "key-dropout";
 
 /// The scope of what all dropout shares.
 const SCOPE: &str = "dropout";
+
+/// The name of the number of the micro-batch.
+const MICRO_BATCH: &str = "micro_batch";
 
 /// Gives each dropout of a model random bits, for a module that trains; without them it does nothing.
 ///
@@ -115,7 +118,7 @@ impl Bits {
 /// of the completed updates is read once, as nothing may read it after its replacement.
 fn draw(b: &mut Rewriter<'_>, steps: u64) -> Result<Value> {
     let completed = scalar_state(b, DType::S32, StateSpec::new(STEP))?;
-    let micro = if steps > 1 { Some(scalar_state(b, DType::S32, micro_step())?) } else { None };
+    let micro = (steps > 1).then(|| micro_batch(b));
     let outer = b.enter_scope(SCOPE);
     let mut draw = b.add_scalar(completed, 1.0)?;
     b.name_value(draw, "update");
@@ -127,6 +130,16 @@ fn draw(b: &mut Rewriter<'_>, steps: u64) -> Result<Value> {
     }
     b.set_loc(outer);
     Ok(draw)
+}
+
+/// The number of the micro-batch, which each call is given.
+fn micro_batch(b: &mut Rewriter<'_>) -> Value {
+    let role = ParamRole::Known(Content::MicroBatch);
+    if let Some(param) = b.function().params.iter().find(|param| param.role == role) {
+        return param.value;
+    }
+    let name = b.function().param_names().unused(MICRO_BATCH);
+    b.param(name, TensorType::scalar(DType::S32), role)
 }
 
 /// A function whose dropout is being given bits.

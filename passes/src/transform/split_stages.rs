@@ -15,7 +15,7 @@ use owners::Owners;
 pub(in crate::transform) use owners::owners;
 pub use programs::{StageProgram, stage_programs};
 pub(in crate::transform) use stage::{Half, Set, inputs};
-pub(in crate::transform) use terms::terms;
+pub(in crate::transform) use terms::{Term, terms};
 pub(in crate::transform) use write::Writer;
 use stage::stages;
 

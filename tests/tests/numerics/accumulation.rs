@@ -108,14 +108,14 @@ fn a_refused_batch_changes_nothing() {
 #[test]
 fn the_schedule_lists_the_calls() {
     let calls = |bundle: &Bundle| {
-        let call = |call: &halite_bundle::ScheduledCall| format!("{} x {}", call.module, call.repeat);
-        bundle.manifest.schedule.iter().map(call).collect::<Vec<_>>().join(", ")
+        let [actions] = &bundle.manifest.schedule[..] else { panic!("{:?}", bundle.manifest.schedule) };
+        actions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     };
     let [steps, one] = form("one");
     let [_, two] = form("two");
     let (one, two) = (compile(2, &[&steps, &one]), compile(2, &[&steps, &two]));
-    assert_eq!(calls(&one), "train_step x 1");
-    assert_eq!(calls(&two), "grad_step x 4, update_step x 1");
+    assert_eq!(calls(&one), "run train_step 0");
+    assert_eq!(calls(&two), "run grad_step 0..4, run update_step");
     for bundle in [&one, &two] {
         assert_eq!(bundle.manifest.micro_batches(), Some(STEPS));
         assert_eq!(bundle.manifest.statistics.tokens_per_step, 2 * STEPS as u64 * 6);
@@ -152,12 +152,12 @@ fn memory_is_that_of_one_micro_batch_and_the_sums() {
         let source = expect(session.load("tiny", &settings));
         let bundle = expect(session.compile(&source, &Default::default())).bundle;
         let manifest = &bundle.manifest;
-        let of = |call: &halite_bundle::ScheduledCall| {
-            let entry = manifest.modules.iter().find(|entry| entry.name == call.module).expect("a module");
+        let of = |called: &str| {
+            let entry = manifest.modules.iter().find(|entry| entry.name == called).expect("a module");
             let program = xla::compile(bundle.hlo(entry).expect("a file"), 1).expect("XLA takes it");
             program.memory_stats().expect("CPU XLA tells").temp
         };
-        (manifest.schedule.iter().map(of).max().expect("a call"), manifest.statistics.parameters * 4)
+        (manifest.calls().into_keys().map(of).max().expect("a call"), manifest.statistics.parameters * 4)
     };
     let (one, gradients) = temporaries(&["precision=mixed"]);
     for form in ["one", "two"] {
@@ -174,6 +174,6 @@ fn a_target_takes_both_modules() {
     let mut session = Session::new();
     let source = expect(session.load("tiny", &["target=trn1".to_owned(), "accumulate=4".to_owned()]));
     let compiled = expect(session.compile(&source, &Default::default()));
-    assert_eq!(compiled.bundle.manifest.schedule.len(), 2, "two modules are its form");
+    assert_eq!(compiled.bundle.manifest.calls().len(), 2, "two modules are its form");
     assert_eq!(compiled.warnings, []);
 }

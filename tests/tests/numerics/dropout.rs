@@ -267,8 +267,8 @@ fn kept_calls_train_by_the_bits_of_inlined_ones() {
     assert_eq!(kept, inlined);
 }
 
-/// One module that calls a function for each micro-batch counts them by constants, two modules by a state. Stochastic rounding
-/// counts updates too.
+/// One module that calls a function for each micro-batch numbers them by constants, of two modules each call is given its number.
+/// Stochastic rounding counts updates too.
 #[test]
 fn both_forms_of_accumulation_draw_alike() {
     let state = |form: &str, precision: &str| {
@@ -291,11 +291,11 @@ fn both_forms_of_accumulation_draw_alike() {
 
 /// Also where the compiler that reads the HLO drops inputs that nothing reads.
 #[test]
-fn micro_batches_are_counted_on_neuron() {
+fn micro_batches_are_numbered_on_neuron() {
     let mut session = Session::new();
     let source = load(&mut session, &["accumulate=3", "target=trn1"]);
     let bundle = expect(session.compile(&source, &CompileOptions::default())).bundle;
-    let counts = |module: &halite_bundle::ModuleEntry| module.inputs.iter().any(|port| port.name == "micro_step");
-    let counting: Vec<_> = bundle.manifest.modules.iter().filter(|module| counts(module)).collect();
-    assert_eq!(counting.iter().map(|module| module.name.as_str()).collect::<Vec<_>>(), ["grad_step"]);
+    let reads = |module: &halite_bundle::ModuleEntry| module.inputs.iter().any(|port| port.name == "micro_batch");
+    let reading: Vec<_> = bundle.manifest.modules.iter().filter(|module| reads(module)).collect();
+    assert_eq!(reading.iter().map(|module| module.name.as_str()).collect::<Vec<_>>(), ["grad_step"]);
 }

@@ -190,7 +190,7 @@ fn a_state_goes_from_a_mesh_to_one_rank_and_back() {
 fn micro_batches_are_shared_out_one_by_one() {
     let steps = [mesh(1, 1), mesh(2, 2)].map(|mesh| {
         let mut bundle = regression(&mesh);
-        bundle.manifest.schedule[0].repeat = 3;
+        bundle.manifest.schedule = vec![vec!["run train_step 0..3".parse().unwrap()]];
         let mut step = started(&bundle);
         step.step(&batch(6)).unwrap();
         step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
@@ -11,6 +12,7 @@ from typing import Any
 from .errors import Error, wrong
 
 __all__ = [
+    "Action",
     "Buffer",
     "Digit",
     "IndexRange",
@@ -22,9 +24,9 @@ __all__ = [
     "Packing",
     "Part",
     "Port",
-    "ScheduledCall",
     "Sharding",
     "Statistics",
+    "Transfer",
 ]
 
 
@@ -176,7 +178,7 @@ class IndexRange:
 class Port:
     """An input or output of a module; `shape` is that of the whole, over all ranks.
 
-    `role` is `buffer`, `metric`, `probe` or `gradient`; `alias` is the input whose memory an output takes.
+    `role` is `buffer`, `metric`, `probe`, `gradient` or `value`, which modules pass on within an update; `alias` is the input whose memory an output takes.
     """
 
     name: str
@@ -195,7 +197,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Module:
-    """One HLO module: its inputs and outputs in order."""
+    """One HLO module: its inputs and outputs in order, and the stage whose ranks run it."""
 
     name: str
     role: str
@@ -205,14 +207,38 @@ class Module:
     outputs: tuple[Port, ...]
     estimate: Mapping[str, Any] | None = None
     kernels: tuple[str, ...] = ()
+    stage: int = 0
 
 
 @dataclass(frozen=True)
-class ScheduledCall:
-    """A call of a module in an update, so many times one after another."""
+class Action:
+    """One thing that the ranks of a stage do in an update.
 
-    module: str
-    repeat: int
+    `kind` is `run`, of the module `name`, or `send` or `receive`, of the transfer `name`. `pieces` are the pieces of the batch that it is
+    done for, one after another; `None` where it is done once, and is of none.
+    """
+
+    kind: str
+    name: str
+    pieces: range | None = None
+
+    def __str__(self) -> str:
+        """As a manifest writes it, such as `run grad_step 0..4`."""
+        words = [self.kind, self.name]
+        if self.pieces is not None:
+            several = f"..{self.pieces.stop}" if len(self.pieces) > 1 else ""
+            words.append(f"{self.pieces.start}{several}")
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Values, by name, that go from one stage to another."""
+
+    name: str
+    from_: int
+    to: int
+    values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -246,26 +272,31 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is in a bundle and how to run it."""
+    """What is in a bundle and how to run it.
+
+    `schedule` has what the ranks of each stage do in an update, in order, one list for each stage: one where there is no pipeline, none
+    where the bundle makes no updates.
+    """
 
     version: int
     model: Model
     recipe: Mapping[str, Any]
     buffers: tuple[Buffer, ...]
     modules: tuple[Module, ...]
-    schedule: tuple[ScheduledCall, ...]
+    schedule: tuple[tuple[Action, ...], ...]
     rounding: Mapping[str, Any]
     environment: Mapping[str, str]
     flags: tuple[str, ...]
     statistics: Statistics
     mesh: Mesh = field(default_factory=Mesh)
+    transfers: tuple[Transfer, ...] = ()
     launch: Launch | None = None
     platform: str | None = None
     json: str = field(default="", repr=False)
 
     @property
     def ranks(self) -> int:
-        """Number of ranks that run each module together."""
+        """Number of ranks of a stage, which run each of its modules together."""
         return self.mesh.size
 
     @property
@@ -277,16 +308,20 @@ class Manifest:
     def micro_batches(self) -> int:
         """Number of micro-batches of one update: the batch that is fed holds them one after another."""
         fed = {buffer.name: buffer.shape[0] for buffer in self.buffers if buffer.is_batch and not buffer.content}
-        modules = {module.name: module for module in self.modules}
-        calls = [(port, call.repeat) for call in self.schedule for port in modules[call.module].inputs]
-        return max((port.shape[0] // fed[port.name] * repeat for port, repeat in calls if port.name in fed), default=1)
+        calls = [(port, self.pieces(module)) for module in self.modules for port in module.inputs if port.name in fed]
+        return max((port.shape[0] // fed[port.name] * pieces for port, pieces in calls if pieces), default=1)
+
+    def pieces(self, module: Module) -> int:
+        """Number of pieces of the batch that an update calls a module for; 0 where it calls it for none."""
+        runs = [action for actions in self.schedule for action in actions if action.kind == "run"]
+        return max((run.pieces.stop for run in runs if run.name == module.name and run.pieces), default=0)
 
     def module(self, role: str) -> Module | None:
         """The module of a role, if there is one."""
         return next((module for module in self.modules if module.role == role), None)
 
 
-VERSION = 3
+VERSION = 4
 """The version of manifests that this package reads."""
 
 
@@ -306,7 +341,7 @@ def parse(text: str) -> Manifest:
         raise wrong(f"the manifest is of version {version!r}, expected {VERSION}", help=help, code="E0102")
     try:
         return _manifest(raw, text)
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise _no_manifest(f"the manifest does not follow the schema: {error}") from None
 
 
@@ -323,12 +358,31 @@ def _manifest(raw: Any, text: str) -> Manifest:
         "mesh": mesh,
         "buffers": tuple(_buffer(buffer, sub_axes) for buffer in raw["buffers"]),
         "modules": tuple(_module(module, sub_axes) for module in raw["modules"]),
-        "schedule": tuple(ScheduledCall(**call) for call in raw["schedule"]),
+        "schedule": tuple(tuple(_action(text) for text in actions) for actions in raw["schedule"]),
+        "transfers": tuple(_transfer(transfer) for transfer in raw.get("transfers", ())),
         "flags": tuple(raw["flags"]),
         "launch": launch and Launch(**{**launch, "forbidden": tuple(launch["forbidden"])}),
         "statistics": Statistics(**raw["statistics"]),
     }
     return Manifest(**{**raw, **typed}, json=text)
+
+
+_ACTION = re.compile(r"(run|send|receive) (\S+)(?: (\d+)(?:\.\.(\d+))?)?", re.ASCII)
+
+
+def _action(text: str) -> Action:
+    found = _ACTION.fullmatch(text)
+    if not found:
+        raise ValueError(f"`{text}` is no action of a schedule")
+    kind, name, start, end = found.groups()
+    if start is None:
+        return Action(kind, name)
+    return Action(kind, name, range(int(start), int(end or int(start) + 1)))
+
+
+def _transfer(raw: Any) -> Transfer:
+    named = {"from_" if key == "from" else key: value for key, value in raw.items()}
+    return Transfer(**{**named, "values": tuple(raw["values"])})
 
 
 def _axis(name: str, size: int) -> tuple[str, int]:

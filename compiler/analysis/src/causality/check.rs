@@ -96,7 +96,7 @@ pub(super) fn param_state(function: &Function, param: &Param) -> State {
             }
             State { levels, ..State::default() }
         }
-        ParamRole::Weight(_) | ParamRole::State(_) => State::default(),
+        ParamRole::Weight(_) | ParamRole::State(_) | ParamRole::Known(Content::MicroBatch) => State::default(),
         _ => State { unsure: true, ..State::default() },
     }
 }

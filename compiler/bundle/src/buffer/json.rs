@@ -108,6 +108,7 @@ mod tests {
             r#""slot":"batch""#,
             r#""slot":"batch","content":"causal""#,
             r#""slot":"batch","content":"ranks""#,
+            r#""slot":"batch","content":"micro-batch""#,
             r#""slot":"weight","init":{"normal":0.5}"#,
             r#""slot":"step","init":"zeros""#,
             r#""slot":"master","of":"w","init":"weight""#,

@@ -1,9 +1,9 @@
 //! Reading a bundle without trusting it.
 
-use super::{Bundle, MANIFEST, sha256};
+use super::{Bundle, MANIFEST, schedule, sha256};
 use crate::{
     Buffer, BufferRole, MANIFEST_VERSION, Manifest, ManifestRules, ModuleEntry, Port, PortRole, RoundingChoice,
-    ScheduledCall, check_shardings, micro_batches,
+    check_shardings, micro_batches,
 };
 use halite_recipe::check_visible;
 use halite_support::{Diagnostic, Result, codes, files};
@@ -201,28 +201,8 @@ fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
         }
         check_ports(module)?;
     }
-    check_schedule(manifest, &names)
+    schedule::check(manifest)
 }
-
-/// Checks that the modules that are called are there, and that calls of one update that read the batch read the same number of
-/// micro-batches.
-fn check_schedule(manifest: &Manifest, modules: &IndexSet<&str>) -> std::result::Result<(), String> {
-    for ScheduledCall { module, repeat } in &manifest.schedule {
-        if !modules.contains(module.as_str()) {
-            return Err(format!("the schedule calls `{module}`, which is no module"));
-        }
-        if *repeat == 0 || *repeat > MAX_CALLS {
-            return Err(format!("the schedule calls `{module}` {repeat} times, from 1 to {MAX_CALLS} are possible"));
-        }
-    }
-    match manifest.micro_batches() {
-        Some(_) => Ok(()),
-        None => Err("the calls of the schedule read different numbers of micro-batches".to_owned()),
-    }
-}
-
-/// The most calls of a module in one update.
-const MAX_CALLS: usize = 1 << 20;
 
 /// Checks that inputs and outputs go by their names, and that each alias has an input of its own.
 pub fn check_ports(module: &ModuleEntry) -> std::result::Result<(), String> {

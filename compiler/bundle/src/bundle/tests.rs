@@ -80,8 +80,8 @@ fn broken_bundles_are_refused_with_the_reason() {
         Bundle::read(&target, &NoTarget).unwrap_err().to_string()
     };
     let cases = [
-        ("\"version\": 3", "\"version\": 9", "E0102", "has version 9"),
-        ("\"version\": 3", "\"other\": 1", "E0502", "states no version"),
+        ("\"version\": 4", "\"version\": 9", "E0102", "has version 9"),
+        ("\"version\": 4", "\"other\": 1", "E0502", "states no version"),
         ("\"schedule\"", "\"shedule\"", "E0403", "unknown key `shedule`"),
         ("\"name\": \"b\"", "\"name\": \"w\"", "E0502", "`w` is listed twice"),
         ("train_step.hlo.pb", "../x.pb", "E0502", "outside the bundle"),
@@ -177,7 +177,7 @@ fn a_bundle_without_a_folder_is_checked_as_one_with() {
     assert_eq!((&bundle.manifest, bundle.files.len()), (&small().manifest, 2));
     type Change = fn(&mut Bundle);
     let cases: [(Change, &str); 7] = [
-        (|bundle| bundle.manifest.version = 9, "the manifest has version 9, this build reads version 3"),
+        (|bundle| bundle.manifest.version = 9, "the manifest has version 9, this build reads version 4"),
         (|bundle| bundle.manifest.buffers[2].name = "w".into(), "contradicts itself: the buffer `w` is listed twice"),
         (
             |bundle| bundle.manifest.modules[0].inputs[1].name = "c".into(),
@@ -304,4 +304,20 @@ fn a_name_that_is_no_text_is_not_ours() {
     std::fs::write(target.join(std::ffi::OsStr::from_bytes(b"train_step.\xff.ir")), "").unwrap();
     let error = small().write(&target).unwrap_err();
     assert!(error.message().ends_with("which is not part of the bundle there"), "{error}");
+}
+
+/// What an older build wrote is refused for its version, not for what it says otherwise.
+#[test]
+fn a_manifest_of_version_3_is_compiled_again() {
+    let folder = tempfile::tempdir().unwrap();
+    small().write(folder.path().join("bundle").as_path()).unwrap();
+    let path = folder.path().join("bundle").join(MANIFEST);
+    let mut manifest: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    manifest["version"] = 3.into();
+    manifest["schedule"] = serde_json::json!([{"module": "train_step", "repeat": 1}]);
+    std::fs::write(&path, manifest.to_string()).unwrap();
+    let error = Bundle::read(&folder.path().join("bundle"), &NoTarget).unwrap_err();
+    assert_eq!(error.code(), codes::VERSION);
+    assert!(error.message().ends_with("has version 3, this build reads version 4"), "{error}");
+    assert_eq!(error.help_text(), Some("compile the recipe again"));
 }

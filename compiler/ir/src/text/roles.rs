@@ -27,6 +27,7 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
         ParamRole::Batch => " {batch}".to_owned(),
         ParamRole::Known(Content::Causal) => " {batch, causal}".to_owned(),
         ParamRole::Known(Content::Ranks) => " {batch, ranks}".to_owned(),
+        ParamRole::Known(Content::MicroBatch) => " {batch, micro_batch}".to_owned(),
         ParamRole::Weight(info) => {
             let decay = info.decay.map(|decay| format!(", decay = {}", print_real(decay))).unwrap_or_default();
             let group =
@@ -124,12 +125,15 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
     let Some((role, rest)) = fields.split_first() else { return Ok(ParamRole::Argument) };
     match (role.name, &role.value) {
         ("batch", None) => {
-            known_fields(rest, &["causal", "ranks"])?;
-            Ok(match (find(rest, "causal"), find(rest, "ranks")) {
-                (None, None) => ParamRole::Batch,
-                (Some(_), None) => ParamRole::Known(Content::Causal),
-                (None, Some(_)) => ParamRole::Known(Content::Ranks),
-                (Some(_), Some(ranks)) => return Err(error(ranks, "a causal mask holds no ranks")),
+            known_fields(rest, &["causal", "ranks", "micro_batch"])?;
+            Ok(match rest {
+                [] => ParamRole::Batch,
+                [field] if field.name == "causal" => ParamRole::Known(Content::Causal),
+                [field] if field.name == "ranks" => ParamRole::Known(Content::Ranks),
+                [_] => ParamRole::Known(Content::MicroBatch),
+                [one, other, ..] => {
+                    return Err(error(other, format!("a parameter that is `{}` is nothing else", one.name)));
+                }
             })
         }
         ("weight", None) => {
@@ -157,7 +161,7 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             Ok(ParamRole::State(StateSpec { kind: Name::from(*word), of, init, transient, sum, part }))
         }
         _ => Err(error(role, format!("`{}` is not a role of a parameter", role.text))
-            .help("roles are `batch`, `batch, causal`, `batch, ranks`, `weight, init = ..` and `state = <kind>, of = \"<weight>\"`")),
+            .help("roles are `batch`, `batch, causal`, `batch, ranks`, `batch, micro_batch`, `weight, init = ..` and `state = <kind>, of = \"<weight>\"`")),
     }
 }
 

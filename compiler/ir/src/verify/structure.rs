@@ -128,6 +128,7 @@ impl<'a> Checker<'a, '_, '_> {
             ParamRole::Argument | ParamRole::Batch => {}
             ParamRole::Known(Content::Causal) => self.check_mask(param),
             ParamRole::Known(Content::Ranks) => self.check_ranks(param),
+            ParamRole::Known(Content::MicroBatch) => self.check_micro_batch(param),
             ParamRole::Weight(WeightInfo { init, output, packing, dims, .. }) => {
                 if *init == Init::Weight {
                     let message = format!("weight `{}` starts as a weight, which only state can", param.name);
@@ -171,6 +172,16 @@ impl<'a> Checker<'a, '_, '_> {
         if let Some(ty) = self.whole(param).filter(|ty| *ty != expected) {
             let message = format!("`{}` holds the numbers of {ranks} ranks, but is `{ty}` in all", param.name);
             let error = broken(codes::TYPE_MISMATCH, message).help("give each rank one number, `s32[1]`");
+            self.errors.at_signature(self.id, error);
+        }
+    }
+
+    /// The number of a micro-batch is one number.
+    fn check_micro_batch(&mut self, param: &Param) {
+        let expected = TensorType::scalar(DType::S32);
+        if let Some(data) = self.function.values.get(param.value.index()).filter(|data| data.ty != expected) {
+            let message = format!("`{}` is the number of the micro-batch, but is `{}`", param.name, data.ty);
+            let error = broken(codes::TYPE_MISMATCH, message).help("make it `s32[]`");
             self.errors.at_signature(self.id, error);
         }
     }

@@ -118,11 +118,19 @@ class Apply:
 
 
 def manifest_of(bundle: Bundle) -> Manifest:
-    """The manifest of what is a bundle."""
+    """The manifest of what is a bundle, of one stage."""
     if not isinstance(bundle, Bundle):
         kind = type(bundle).__name__
         raise wrong(f"a `halite.Bundle` is expected, not a `{kind}`", help="make one by `halite.compile(..)`")
-    return bundle.manifest
+    manifest = bundle.manifest
+    ports = [port for module in manifest.modules for port in (*module.inputs, *module.outputs)]
+    if len(manifest.schedule) > 1 or any(port.role == "value" for port in ports):
+        raise wrong(
+            "the bundle is one of a pipeline, whose modules run on several stages",
+            notes=["stages are not run yet"],
+            help="compile the recipe without `parallel.pipeline`",
+        )
+    return manifest
 
 
 def module_of(bundle: Bundle, role: str) -> Module:

@@ -78,12 +78,14 @@ class Batches:
         whole = {name: np.asarray(array) for name, array in batch.items()}
         _native.check_numbers(self._bundle._native, module, to_native(whole))
 
-    def declared(self) -> dict[str, Any]:
-        """The inputs whose content the model declares."""
-        return {buffer.name: self._content(buffer) for buffer in self._declared}
+    def declared(self, piece: int = 0) -> dict[str, Any]:
+        """The inputs whose content the model declares, for a call on a piece of the batch."""
+        return {buffer.name: self._content(buffer, piece) for buffer in self._declared}
 
-    def _content(self, buffer: Buffer) -> Any:
+    def _content(self, buffer: Buffer, piece: int) -> Any:
         dtype = dtype_of(buffer.dtype)
+        if buffer.content == "micro-batch":
+            return jnp.asarray(piece, dtype)
         if buffer.content == "ranks":
             return jnp.arange(buffer.size, dtype=dtype).reshape(buffer.shape)
         rows, columns = buffer.shape[-2:]

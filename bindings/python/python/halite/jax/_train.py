@@ -27,24 +27,30 @@ class TrainStep(Apply):
         if not manifest.schedule:
             module_of(bundle, "train_step")
         by_name = {module.name: module for module in manifest.modules}
-        modules = [by_name[call.module] for call in manifest.schedule]
+        # Of one stage, which does nothing but call modules.
+        runs = [action for actions in manifest.schedule for action in actions]
+        modules = [by_name[name] for name in dict.fromkeys(run.name for run in runs)]
         saved = [buffer for buffer in manifest.buffers if buffer.is_saved]
         super().__init__(bundle, mesh, modules, saved, manifest.micro_batches)
-        self._calls = list(zip(self._functions(kernels), (call.repeat for call in manifest.schedule), strict=True))
+        functions = {module.name: function for module, function in zip(modules, self._functions(kernels), strict=True)}
+        self._calls = [
+            (functions[run.name], piece, manifest.pieces(by_name[run.name]) or 1)
+            for run in runs
+            for piece in run.pieces or range(1)
+        ]
         self._transient = [buffer for buffer in manifest.buffers if buffer.transient]
 
     def __call__(self, state: Mapping[str, Any], batch: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The state after the update, and its metrics."""
         self._states.check(state, alone=True)
         named = self._batches.named(batch)
-        arrays = {**state, **transient(self._transient, self._layout), **self._batches.declared()}
+        arrays = {**state, **transient(self._transient, self._layout)}
         metrics: dict[str, Any] = {}
-        for function, repeat in self._calls:
-            for call in range(repeat):
-                pieces = {name: _piece(array, call, repeat) for name, array in named.items()}
-                results = function({**arrays, **pieces})
-                arrays |= {name: result for name, result in results.items() if name in arrays}
-                metrics |= {name: result for name, result in results.items() if name not in arrays}
+        for function, piece, pieces in self._calls:
+            fed = {name: _piece(array, piece, pieces) for name, array in named.items()}
+            results = function({**arrays, **fed, **self._batches.declared(piece)})
+            arrays |= {name: result for name, result in results.items() if name in arrays}
+            metrics |= {name: result for name, result in results.items() if name not in arrays}
         return {name: arrays[name] for name in state}, metrics
 
 

@@ -110,7 +110,7 @@ fn inputs(module: &Module, update: usize) -> Vec<HostTensor> {
                 HostTensor::from_f64s(dtype, shape.clone(), values)
             }
             ParamRole::State(_) => HostTensor::zeros(dtype, shape),
-            ParamRole::Known(content) => content.tensor(&shape),
+            ParamRole::Known(content) => content.tensor(&shape, 0),
             ParamRole::Batch | ParamRole::Argument => {
                 let token = |index: usize| ((index * 37 + update % 3 * 11 + at) % 61) as i128;
                 HostTensor::from_ints(dtype, shape.clone(), (0..shape.num_elements()).map(token))

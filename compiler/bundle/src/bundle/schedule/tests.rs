@@ -1,0 +1,150 @@
+//! A bundle of two stages, and every way in which its lists can be wrong.
+
+use super::*;
+use crate::fixtures::small;
+use halite_tensor::{DType, Sharding};
+
+fn actions(texts: &str) -> Vec<Action> {
+    texts.split(", ").map(|text| text.parse().unwrap()).collect()
+}
+
+fn value(name: &str, shape: &[usize]) -> Port {
+    let [port, ..] = &small().manifest.modules[0].inputs[..] else { panic!("the small bundle has inputs") };
+    Port { name: name.into(), dtype: DType::F32, shape: shape.into(), role: PortRole::Value, ..port.clone() }
+}
+
+/// Two stages on two micro-batches: `first` reads tokens and makes `x`, `second` reads tokens and `x` and makes `dx`, which comes back
+/// to `back`; the ends know `scale` once.
+fn staged() -> Manifest {
+    let mut manifest = small().manifest;
+    let tokens = manifest.modules[0].inputs[0].clone();
+    let module = |name: &str, stage, inputs: Vec<Port>, outputs: Vec<Port>| ModuleEntry {
+        name: name.into(),
+        stage,
+        inputs,
+        outputs,
+        ..small().manifest.modules[0].clone()
+    };
+    let (x, dx, scale) = (value("x", &[2, 3]), value("dx", &[2, 3]), value("scale", &[]));
+    manifest.modules = vec![
+        module("first", 0, vec![tokens.clone()], vec![x.clone()]),
+        module("back", 0, vec![x.clone(), dx.clone()], vec![]),
+        module("end_0", 0, vec![], vec![scale.clone()]),
+        module("second", 1, vec![tokens, x], vec![dx]),
+        module("end_1", 1, vec![scale], vec![]),
+    ];
+    manifest.schedule = vec![
+        actions(
+            "run first 0, send forward 0, run first 1, send forward 1, receive backward 0, run back 0, \
+            receive backward 1, run back 1, run end_0, send once",
+        ),
+        actions(
+            "receive forward 0, run second 0, send backward 0, receive forward 1, run second 1, send backward 1, \
+            receive once, run end_1",
+        ),
+    ];
+    let transfer =
+        |name: &str, from, to, value: &str| Transfer { name: name.into(), from, to, values: vec![value.into()] };
+    manifest.transfers =
+        vec![transfer("forward", 0, 1, "x"), transfer("backward", 1, 0, "dx"), transfer("once", 0, 1, "scale")];
+    manifest
+}
+
+#[test]
+fn stages_read_back_to_themselves() {
+    let manifest = staged();
+    assert_eq!(check(&manifest), Ok(()));
+    assert_eq!(manifest.micro_batches(), Some(2));
+    let calls: Vec<_> = manifest.calls().into_iter().collect();
+    assert_eq!(calls, [("first", 2), ("back", 2), ("end_0", 1), ("second", 2), ("end_1", 1)]);
+    let text = serde_json::to_string(&manifest).unwrap();
+    assert!(text.contains(r#""run end_0","send once"]"#) && text.contains(r#""role":"value""#), "{text}");
+    assert_eq!(serde_json::from_str::<Manifest>(&text).unwrap(), manifest);
+}
+
+/// A program of one stage, and one that makes no update, say nothing of stages.
+#[test]
+fn one_stage_says_nothing_of_others() {
+    let mut manifest = small().manifest;
+    assert_eq!(check(&manifest), Ok(()));
+    let text = serde_json::to_string(&manifest).unwrap();
+    assert!(text.contains(r#""schedule":[["run train_step 0"]]"#), "{text}");
+    assert!(!text.contains("transfers") && !text.contains("stage"), "{text}");
+    manifest.schedule.clear();
+    assert_eq!(check(&manifest), Ok(()));
+}
+
+#[test]
+fn lists_that_do_not_fit_are_refused() {
+    type Change = fn(&mut Manifest);
+    let cases: [(Change, &str); 26] = [
+        (|m| m.modules[3].stage = 2, "the module `second` is of stage 2, which the schedule does not have"),
+        (|m| m.schedule[0] = actions("run third 0"), "the schedule calls `third`, which is no module"),
+        (|m| m.schedule[1].extend(actions("run first 2")), "stage 1 calls `first`, which is of stage 0"),
+        (
+            |m| m.schedule[0][0] = actions("run first").remove(0),
+            "calls `first` for no piece of the batch, which it reads",
+        ),
+        (|m| m.schedule[0].extend(actions("run end_0")), "the schedule calls `end_0` once for all pieces, and again"),
+        (|m| m.schedule[0].extend(actions("run back 1")), "the schedule calls `back` twice for piece 1"),
+        (|m| m.schedule[0].extend(actions("run back 3")), "the schedule calls `back` for piece 3, not for 2"),
+        (
+            |m| m.schedule[0][0] = Action::Run { module: "a b".into(), pieces: None },
+            "`run a b` is no action of a schedule, expected e.g. `run grad_step 0..4`",
+        ),
+        (
+            |m| m.schedule[0][0] = Action::Run { module: "first".into(), pieces: Some(1..1) },
+            "`run first 1..1` is no action of a schedule",
+        ),
+        (
+            |m| m.schedule[0].extend(actions("run first 2")),
+            "the calls of the schedule read different numbers of micro-batches",
+        ),
+        (|m| m.schedule[0].extend(actions("send backwards")), "stage 0 sends `backwards`, which is no transfer"),
+        (|m| m.schedule[0].extend(actions("receive up 1")), "stage 0 receives `up`, which is no transfer"),
+        (|m| m.schedule[0].extend(actions("send backward 2")), "stage 0 sends `backward`, which stage 1 does"),
+        (|m| m.schedule[0].extend(actions("receive forward 2")), "stage 0 receives `forward`, which stage 1 does"),
+        (|m| m.schedule[0].extend(actions("send forward 2")), "`forward` is sent of other pieces than it is received"),
+        (
+            |m| m.schedule[1].extend(actions("receive forward 1")),
+            "`forward` is sent of other pieces than it is received",
+        ),
+        (|m| m.schedule[0].extend(actions("send forward 1")), "the transfer `forward` of piece 1 is sent twice"),
+        (|m| m.transfers[1].name = "forward".into(), "two transfers have one name"),
+        (
+            |m| m.transfers[0].name = "for ward".into(),
+            "a transfer is called `for ward`, expected a name without spaces",
+        ),
+        (|m| m.transfers[0].to = 0, "the transfer `forward` goes from stage 0 to stage 0, expected two of 2"),
+        (|m| m.transfers[0].to = 2, "the transfer `forward` goes from stage 0 to stage 2, expected two of 2"),
+        (
+            |m| m.transfers[0].values.push("dx".into()),
+            "the transfer `forward` takes `dx`, which no module of stage 0 makes",
+        ),
+        (
+            |m| m.transfers[0].values.push("x".into()),
+            "the transfer `forward` brings `x` to stage 1, which has it already",
+        ),
+        (
+            |m| m.transfers[0].values.clear(),
+            "the value `x` of the module `second` is neither made on stage 1 nor brought there",
+        ),
+        (
+            |m| m.modules[3].inputs[1].shape = vec![3],
+            "the value `x` of the module `second` has another type than what is made",
+        ),
+        (|m| m.modules[2].outputs.push(value("x", &[2, 3])), "two modules of stage 0 make the value `x`"),
+    ];
+    for (change, expected) in cases {
+        let mut manifest = staged();
+        change(&mut manifest);
+        let error = check(&manifest).unwrap_err();
+        assert!(error.contains(expected), "{error}\n{expected}");
+    }
+    let mut sharded = staged();
+    sharded.modules[0].outputs[0].sharding = Some(Sharding::replicated(2));
+    assert_eq!(check(&sharded).unwrap_err(), "the value `x` of the module `first` is sharded");
+    let mut unused = staged();
+    unused.transfers.push(Transfer { name: "more".into(), from: 0, to: 1, values: Vec::new() });
+    assert_eq!(check(&unused).unwrap_err(), "the transfer `more` is not made");
+}
