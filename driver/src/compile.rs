@@ -10,6 +10,7 @@ mod ranges;
 mod replicas;
 mod resident;
 mod role;
+mod schedule;
 mod stages;
 mod vocabulary;
 

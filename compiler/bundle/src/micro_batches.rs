@@ -3,7 +3,7 @@
 //! A buffer of the batch has the sizes of one micro-batch. A module that takes several has an input that holds them one after
 //! another along the first dimension. The batch of an update is taken in pieces, one for each call of such a module.
 
-use crate::{Action, Buffer, BufferRole, Manifest, ModuleEntry, Port};
+use crate::{Action, Buffer, BufferRole, Manifest, ModuleEntry, Port, PortRole};
 use indexmap::IndexMap;
 
 /// The number of micro-batches that an input holds of a buffer: 1 for a buffer that is no data of the batch, `None` where the input is
@@ -25,9 +25,9 @@ impl Manifest {
     /// its inputs disagree.
     pub fn micro_batches_of(&self, module: &ModuleEntry) -> Option<usize> {
         let mut found = 0;
-        for port in &module.inputs {
-            let buffer = self.buffers.iter().find(|buffer| buffer.name == port.name);
-            let Some(buffer) = buffer.filter(|buffer| matches!(buffer.role, BufferRole::Batch(None))) else { continue };
+        for buffer in self.buffers.iter().filter(|buffer| matches!(buffer.role, BufferRole::Batch(None))) {
+            let port = module.inputs.iter().find(|port| port.role == PortRole::Buffer && port.name == buffer.name);
+            let Some(port) = port else { continue };
             let count = micro_batches(port, buffer)?;
             if found != 0 && found != count {
                 return None;

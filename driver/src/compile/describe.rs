@@ -8,7 +8,7 @@ use halite_ir::{FuncResult, Function, Layout, Module, NamedParams, Param, ParamR
 use halite_recipe::{Recipe, batch_ranks};
 use halite_support::Diagnostic;
 use halite_tensor::{Mesh, Sharding};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 /// An entry with the layout of its parameters and results on the mesh.
 #[derive(Clone, Copy)]
@@ -35,23 +35,40 @@ fn port(name: &str, (ty, sharding): (TensorType, Option<&Sharding>), role: PortR
     Port { name: name.to_owned(), dtype: ty.dtype(), shape, role, alias, ranges: Vec::new(), sharding }
 }
 
-pub(super) fn module_entry(
-    (name, role): (&str, &ModuleRole),
-    laid: Laid<'_>,
-    mut ranges: Ranges,
-    bytes: &[u8],
-) -> ModuleEntry {
+/// The name of a module, its role, and the stage of a pipeline that runs it, where it is a program of one.
+#[derive(Clone, Copy)]
+pub(super) struct Called<'a> {
+    pub(super) name: &'a str,
+    pub(super) role: &'a ModuleRole,
+    pub(super) stage: Option<usize>,
+}
+
+impl Called<'_> {
+    /// The name of a value that modules of the role pass on.
+    fn value(self, name: &str) -> String {
+        format!("{}.{name}", self.role.name())
+    }
+}
+
+pub(super) fn module_entry(called: Called<'_>, laid: Laid<'_>, mut ranges: Ranges, bytes: &[u8]) -> ModuleEntry {
+    let Called { name, role, stage } = called;
     let entry = laid.entry;
     let mut replaced = vec![None; entry.results.len()];
     for (parameter, output) in aliases(entry) {
         replaced[output] = Some(parameter);
     }
-    let input = |param: &Param| Port {
-        ranges: ranges.swap_remove(&*param.name).unwrap_or_default(),
-        ..port(&param.name, laid.param(param), PortRole::Buffer, None)
+    let input = |param: &Param| match (&param.role, stage) {
+        (ParamRole::Argument, Some(_)) => port(&called.value(&param.name), laid.param(param), PortRole::Value, None),
+        _ => Port {
+            ranges: ranges.swap_remove(&*param.name).unwrap_or_default(),
+            ..port(&param.name, laid.param(param), PortRole::Buffer, None)
+        },
     };
     let output = |(index, result): (usize, &FuncResult)| {
         let role = match result.role {
+            ResultRole::Value if stage.is_some() => {
+                return port(&called.value(&result.name), laid.result(result), PortRole::Value, None);
+            }
             ResultRole::State(_) => PortRole::Buffer,
             ResultRole::Probe => PortRole::Probe,
             ResultRole::Gradient(_) => PortRole::Gradient,
@@ -68,7 +85,7 @@ pub(super) fn module_entry(
         outputs: entry.results.iter().enumerate().map(output).collect(),
         estimate: None,
         decompositions: Vec::new(),
-        stage: 0,
+        stage: stage.unwrap_or(0),
     }
 }
 
@@ -83,9 +100,10 @@ pub(super) fn micro_batches(built: &Function, laid: Laid<'_>) -> usize {
 }
 
 /// The buffers that a module reads which takes `micro_batches` micro-batches at a time.
-pub(super) fn buffers(laid: Laid<'_>, micro_batches: usize) -> Vec<Buffer> {
+pub(super) fn buffers(laid: Laid<'_>, micro_batches: usize, is_of_stage: bool) -> Vec<Buffer> {
     let named = NamedParams::of(laid.entry);
-    laid.entry.params.iter().map(|param| buffer(laid, &named, param, micro_batches)).collect()
+    let held = laid.entry.params.iter().filter(|param| !is_of_stage || param.role != ParamRole::Argument);
+    held.map(|param| buffer(laid, &named, param, micro_batches)).collect()
 }
 
 fn buffer(laid: Laid<'_>, named: &NamedParams<'_>, param: &Param, micro_batches: usize) -> Buffer {
@@ -107,38 +125,36 @@ fn buffer(laid: Laid<'_>, named: &NamedParams<'_>, param: &Param, micro_batches:
 /// The figures of one module.
 #[derive(Clone, Copy)]
 pub(super) struct Figures {
-    /// Elements of all weights of the model that it reads.
-    pub(super) parameters: u64,
     /// Floating-point operations of the matrix products of one call.
     pub(super) matmul_flops: u64,
     pub(super) hlo_instructions: u64,
 }
 
 pub(super) fn figures(ir: &Module, laid: Laid<'_>, hlo: &Graph) -> Result<Figures, Diagnostic> {
-    let weights = laid.entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
     let ranks = laid.layout.map_or(1, |layout| layout.mesh.num_ranks() as u64);
-    let elements = |param: &Param| match param.packing() {
-        Some(packing) => model_elements(packing),
-        None => laid.param(param).0.shape().num_elements() as u64,
-    };
     Ok(Figures {
-        parameters: weights.map(elements).sum(),
         matmul_flops: flops::matmul_flops(ir)?.saturating_mul(ranks),
         hlo_instructions: inspect::hlo::num_instructions(hlo)?,
     })
 }
 
-/// The figures of a bundle whose update makes these calls, each of a module with its figures, on ranks of this peak rate.
+/// The figures of a bundle whose update makes these calls, each of a module with its figures, which read buffers by name, on ranks of this peak
+/// rate.
 ///
 /// # Errors
 /// When the sizes of the recipe do not agree.
 pub(super) fn statistics(
     recipe: &Recipe,
     calls: &[(Figures, usize)],
-    buffers: &IndexMap<String, Buffer>,
+    (buffers, read): (&IndexMap<String, Buffer>, &IndexSet<String>),
     mesh: &Mesh,
     peak_flops: Option<u64>,
 ) -> Result<Statistics, Diagnostic> {
+    let weights = buffers.values().filter(|buffer| buffer.is_weight() && read.contains(&buffer.name));
+    let elements = |buffer: &Buffer| match &buffer.packing {
+        Some(packing) => model_elements(packing),
+        None => buffer.shape.iter().product::<usize>() as u64,
+    };
     let size = |stated: Option<usize>| stated.map_or(1, |size| size as u64);
     let tokens = size(recipe.batch) * size(recipe.seq) * recipe.sizes()?.accumulate;
     let tokens = tokens * batch_ranks(mesh) as u64;
@@ -146,7 +162,7 @@ pub(super) fn statistics(
     let bytes = |buffer: &Buffer| (buffer.dtype.size() * buffer.shape.iter().product::<usize>()) as u64;
     let flops = calls.iter().map(|(figures, repeat)| figures.matmul_flops.saturating_mul(*repeat as u64));
     Ok(Statistics {
-        parameters: calls.iter().map(|(figures, _)| figures.parameters).max().unwrap_or_default(),
+        parameters: weights.map(elements).sum(),
         state_bytes: state.map(bytes).sum(),
         tokens_per_step: tokens,
         peak_flops,

@@ -1,17 +1,18 @@
 //! Compiled modules, reduced to the parts that stay, and joined to a bundle.
 
-use super::describe::{Figures, Laid, buffers, figures, micro_batches, module_entry, statistics};
+use super::describe::{Called, Figures, Laid, buffers, figures, micro_batches, module_entry, statistics};
 use super::identity::identity;
 use super::ranges::{self, Ranges};
 use super::replicas::Replicas;
-use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
+use super::schedule::Update;
+use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, StageOf, locate};
 use crate::roles::{Calls, Role};
 use crate::source::Source;
 use halite_analysis::CausalityReport;
 use halite_bundle::arguments;
 use halite_bundle::estimate::Estimate;
 use halite_bundle::{
-    Action, Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry,
+    Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry,
     ModuleRole, RoundingChoice, sha256,
 };
 use halite_ir::Module;
@@ -22,13 +23,15 @@ use halite_stablehlo::Form;
 use halite_support::{Diagnostic, Diagnostics, Name, check_cancelled};
 use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target};
 use halite_tensor::Mesh;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeSet;
 use std::mem::take;
 
 /// The parts of a module that a bundle keeps, so that the module itself can be dropped.
 pub(super) struct Packed<'a> {
     pub(super) role: &'a Role,
+    /// The stage of a pipeline that runs it.
+    stage: Option<StageOf>,
     /// The ranks that run it.
     mesh: Mesh,
     entry: ModuleEntry,
@@ -71,8 +74,9 @@ pub(super) fn pack<'a>(
     let figures = figures(&module.ir, laid, module.hlo.graph())?;
     check_cancelled()?;
     let micro_batches = micro_batches(built, laid);
+    let called = Called { name: &name, role: &role.name, stage: module.stage.map(|of| of.stage) };
     let ranges = ranges::repeated(ranges, entry, micro_batches);
-    let (mut described, buffers) = (module_entry((&name, &role.name), laid, ranges, &bytes), buffers(laid, micro_batches));
+    let (mut described, buffers) = (module_entry(called, laid, ranges, &bytes), buffers(laid, micro_batches, module.stage.is_some()));
     described.estimate = estimate((&described, &buffers), &module, target, recipe)?;
     let mesh = laid.layout.map(|layout| layout.mesh.clone()).unwrap_or_default();
     check_cancelled()?;
@@ -91,9 +95,10 @@ pub(super) fn pack<'a>(
     files.insert(format!("{name}.hlo.pb"), bytes);
     let decompositions =
         module.decompositions.iter().map(|(name, decomposition)| (name.clone(), decomposition.encode())).collect();
-    let CompiledModule { reports, remarks, audit, replicas, warnings, check, .. } = module;
+    let CompiledModule { stage, reports, remarks, audit, replicas, warnings, check, .. } = module;
     Ok(Packed {
         role,
+        stage,
         mesh,
         entry: described,
         buffers,
@@ -198,9 +203,14 @@ pub(super) fn assemble(
     if calls.is_empty() {
         calls.extend(packed.first().map(|module| (module.figures, 1)));
     }
+    let read: IndexSet<String> = match counts.is_empty() {
+        true => packed.first().into_iter().flat_map(Packed::inputs).map(str::to_owned).collect(),
+        false => packed.iter().filter(|module| counts.contains_key(module.name())).flat_map(Packed::inputs).map(str::to_owned).collect(),
+    };
+    let stages: Vec<Option<StageOf>> = packed.iter().map(|module| module.stage).collect();
     let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
     let mut joined = Joined::of(prepared, packed);
-    let statistics = statistics(&source.recipe, &calls, &joined.buffers, &mesh, target.peak_flops(&source.recipe))?;
+    let statistics = statistics(&source.recipe, &calls, (&joined.buffers, &read), &mesh, target.peak_flops(&source.recipe))?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let model = ModelInfo {
         name: elaborated.module.name.to_string(),
@@ -223,7 +233,7 @@ pub(super) fn assemble(
         platform,
         statistics,
     };
-    manifest.schedule = schedule(&manifest, &counts);
+    Update { schedule: manifest.schedule, transfers: manifest.transfers } = Update::of(&manifest, &counts, &stages)?;
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
     warnings.extend(source.places.told());
@@ -317,17 +327,6 @@ fn repeats(role: &Role, steps: usize) -> Option<usize> {
         Calls::Once => 1,
         Calls::PerMicroBatch => steps,
     })
-}
-
-/// The schedule of one stage, from the number of calls of each module.
-fn schedule(manifest: &Manifest, counts: &IndexMap<String, usize>) -> Vec<Vec<Action>> {
-    let action = |(name, &count): (&String, &usize)| {
-        let entry = manifest.modules.iter().find(|entry| entry.name == *name);
-        let reads_batch = entry.is_none_or(|entry| manifest.micro_batches_of(entry) != Some(0));
-        let pieces = (reads_batch || count > 1).then_some(0..count);
-        Action::Run { module: name.clone(), pieces }
-    };
-    if counts.is_empty() { Vec::new() } else { vec![counts.iter().map(action).collect()] }
 }
 
 /// Adds the file of a decomposition. Modules that call a kernel on the same types share the file of its decomposition.

@@ -1,7 +1,7 @@
 //! The schedule of an update: what the ranks of each stage run, send and receive.
 
 use super::stages::StageOf;
-use halite_bundle::{Action, ModuleEntry, Port, PortRole, Transfer};
+use halite_bundle::{Action, Manifest, ModuleEntry, Port, PortRole, Transfer};
 use halite_ir::StageTask;
 use halite_recipe::Recipe;
 use halite_schedule::{self as pipeline, Crossing, Run, Schedule, Task, Transport};
@@ -17,11 +17,35 @@ pub(super) struct Update {
 }
 
 impl Update {
+    /// That of the modules of a manifest that are called so often, by name. Each is one of a stage, or none is.
+    ///
+    /// # Errors
+    /// When the recipe has no such schedule.
+    pub(super) fn of(
+        manifest: &Manifest,
+        counts: &IndexMap<String, usize>,
+        stages: &[Option<StageOf>],
+    ) -> Result<Self> {
+        let called = manifest.modules.iter().zip(stages).filter(|(entry, _)| counts.contains_key(&entry.name));
+        let of_stages: Vec<_> = called.filter_map(|(entry, stage)| Some(((*stage)?, entry))).collect();
+        if !of_stages.is_empty() {
+            return Self::of_stages(&of_stages, &manifest.recipe);
+        }
+        let action = |(name, &count): (&String, &usize)| {
+            let entry = manifest.modules.iter().find(|entry| entry.name == *name);
+            let reads_batch = entry.is_none_or(|entry| manifest.micro_batches_of(entry) != Some(0));
+            let pieces = (reads_batch || count > 1).then_some(0..count);
+            Action::Run { module: name.clone(), pieces }
+        };
+        let schedule = if counts.is_empty() { Vec::new() } else { vec![counts.iter().map(action).collect()] };
+        Ok(Self { schedule, transfers: Vec::new() })
+    }
+
     /// That of stages with these modules.
     ///
     /// # Errors
     /// When the recipe has no such schedule.
-    pub(super) fn of_stages(modules: &[(StageOf, &ModuleEntry)], recipe: &Recipe) -> Result<Self> {
+    fn of_stages(modules: &[(StageOf, &ModuleEntry)], recipe: &Recipe) -> Result<Self> {
         let (pipeline, kind) = recipe.pipeline()?;
         let schedule = Schedule::new(kind, pipeline, Transport::Buffered);
         let schedule = schedule.map_err(|error| Diagnostic::bug(format!("a schedule that was refused: {error}")))?;

@@ -3,6 +3,7 @@
 use crate::schedule::is_word;
 use crate::{Action, Manifest, ModuleEntry, Port, PortRole, Transfer};
 use indexmap::IndexMap;
+use std::collections::HashSet;
 use std::ops::Range;
 
 type Checked<T = ()> = std::result::Result<T, String>;
@@ -20,10 +21,10 @@ pub(super) fn check(manifest: &Manifest) -> Checked {
             module.name, module.stage
         ));
     }
-    let made = made(&manifest.modules)?;
+    let (made, state) = (made(&manifest.modules)?, state(manifest));
     let mut known = made.clone();
     for transfer in &manifest.transfers {
-        check_transfer(transfer, stages, &made, &mut known)?;
+        check_transfer(transfer, stages, (&made, &state), &mut known)?;
     }
     manifest.modules.iter().try_for_each(|module| check_read(module, &known))?;
     Doings::of(manifest)?.check(manifest)?;
@@ -53,8 +54,23 @@ fn made(modules: &[ModuleEntry]) -> Checked<Values<'_>> {
     Ok(made)
 }
 
-/// Checks a transfer of what is made, and adds what it brings to what stages know.
-fn check_transfer<'m>(transfer: &'m Transfer, stages: usize, made: &Values<'m>, known: &mut Values<'m>) -> Checked {
+/// The state that each stage holds.
+fn state(manifest: &Manifest) -> Values<'_> {
+    let data: HashSet<&str> =
+        manifest.buffers.iter().filter(|buffer| buffer.is_batch()).map(|buffer| buffer.name.as_str()).collect();
+    let inputs = manifest.modules.iter().flat_map(|module| module.inputs.iter().map(|port| (module.stage, port)));
+    let held = inputs.filter(|(_, port)| port.role == PortRole::Buffer && !data.contains(port.name.as_str()));
+    held.map(|(stage, port)| ((stage, port.name.as_str()), port)).collect()
+}
+
+/// Checks a transfer of what is made or of state, and adds what it brings to what stages know. State goes to stages that hold it too, or is a
+/// value there.
+fn check_transfer<'m>(
+    transfer: &'m Transfer,
+    stages: usize,
+    (made, state): (&Values<'m>, &Values<'m>),
+    known: &mut Values<'m>,
+) -> Checked {
     let &Transfer { ref name, from, to, ref values } = transfer;
     if !is_word(name) {
         return Err(format!("a transfer is called `{name}`, expected a name without spaces"));
@@ -63,9 +79,13 @@ fn check_transfer<'m>(transfer: &'m Transfer, stages: usize, made: &Values<'m>, 
         return Err(format!("the transfer `{name}` goes from stage {from} to stage {to}, expected two of {stages}"));
     }
     for value in values {
-        let Some(port) = made.get(&(from, value.as_str())) else {
+        let key = (from, value.as_str());
+        let Some(port) = made.get(&key).or_else(|| state.get(&key)) else {
             return Err(format!("the transfer `{name}` takes `{value}`, which no module of stage {from} makes"));
         };
+        if state.contains_key(&(to, value.as_str())) {
+            continue;
+        }
         if known.insert((to, value), port).is_some() {
             return Err(format!("the transfer `{name}` brings `{value}` to stage {to}, which has it already"));
         }
@@ -79,7 +99,7 @@ fn check_read(module: &ModuleEntry, known: &Values<'_>) -> Checked {
         let what = format!("the value `{}` of the module `{}`", port.name, module.name);
         match known.get(&(module.stage, port.name.as_str())) {
             None => return Err(format!("{what} is neither made on stage {} nor brought there", module.stage)),
-            Some(maker) if (maker.dtype, &maker.shape) != (port.dtype, &port.shape) => {
+            Some(maker) if (maker.dtype, maker.local_shape()) != (port.dtype, port.local_shape()) => {
                 return Err(format!("{what} has another type than what is made"));
             }
             Some(_) => {}
