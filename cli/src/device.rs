@@ -97,7 +97,7 @@ impl Device {
                 Err(Diagnostic::error(codes::USAGE, message).help("add `--executor nrt`, or leave them out").into())
             }
             Kind::Pjrt => {
-                let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
+                let executor = Arc::new(context.executor(bundle.manifest.num_ranks())?);
                 Ok(Running { executor, peers: None })
             }
             Kind::Nrt => self.start_nrt(Path::new(input), bundle, launched),

@@ -49,7 +49,7 @@ impl Eval {
         bundle.module_with_role(&ModuleRole::EVAL)?;
         let data = measured_data(&bundle, &self.data, self.tokenizer.as_deref())?;
         let state = weights.read(&bundle)?;
-        let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
+        let executor = Arc::new(context.executor(bundle.manifest.num_ranks())?);
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut evaluator = Evaluator::load(executor, &bundle, state)?;
         let most = self.batches.map_or(usize::MAX, |batches| batches as usize);

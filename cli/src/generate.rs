@@ -81,7 +81,7 @@ impl Generate {
         };
         request.check(Generator::vocabulary(&bundle)?)?;
         let state = weights.read(&bundle)?;
-        let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
+        let executor = Arc::new(context.executor(bundle.manifest.num_ranks())?);
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut generator = Generator::load(executor, &bundle, state)?;
         spinner.finish_and_clear();

@@ -44,7 +44,7 @@ impl Launched {
     fn of(variable: impl Fn(&str) -> Option<String>, manifest: &Manifest, bundle: &str) -> Result<Self> {
         let what = serde_json::to_string(manifest).map_err(|error| Diagnostic::bug(error.to_string()))?;
         let misfit = |world: u32| {
-            let fits = u32::try_from(manifest.mesh.num_ranks()) == Ok(world);
+            let fits = u32::try_from(manifest.num_ranks()) == Ok(world);
             (!fits).then(|| misfit(manifest, variable(WORLD_SIZE).map(|_| world)))
         };
         Self::of_processes(&variable, &what, bundle, misfit)
@@ -122,7 +122,7 @@ pub(super) fn world_size() -> Option<u32> {
 /// The message of a world that is not the mesh.
 fn misfit(manifest: &Manifest, world: Option<u32>) -> String {
     let axes: Vec<_> = manifest.mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}")).collect();
-    let ranks = match manifest.mesh.num_ranks() {
+    let ranks = match manifest.num_ranks() {
         1 => "1 rank".to_owned(),
         ranks => format!("{ranks} ranks ({})", axes.join(", ")),
     };

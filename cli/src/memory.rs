@@ -67,7 +67,7 @@ struct Needs {
 impl Needs {
     fn of(context: &Context, bundle: &Bundle) -> Result<Self> {
         let manifest = &bundle.manifest;
-        let (state, ranks) = (manifest.statistics.state_bytes, manifest.mesh.num_ranks() as u64);
+        let (state, ranks) = (manifest.statistics.state_bytes, manifest.num_ranks() as u64);
         let of_rank = manifest.modules.iter().map(|entry| of_module(context, bundle, entry));
         let of_rank = of_rank.collect::<Result<Vec<_>>>()?.into_iter().max_by_key(MemoryEstimate::total);
         let of_rank = of_rank.unwrap_or_default();

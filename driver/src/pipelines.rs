@@ -103,7 +103,7 @@ pub fn grads() -> PipelineSpec {
 /// The forward part alone. `dce` drops what the role does not return.
 pub fn inference() -> PipelineSpec {
     let cast = ["auto-cast", "dce", "check-precision"];
-    let program = prepare().then(cast).then(on_ranks()).then(split()).then(dispatch());
+    let program = prepare().then(cast).then(on_ranks()).then(["split-stages"]).then(dispatch());
     program.then(flatten()).then(finish()).then(["check-precision", "check-causality"])
 }
 
@@ -137,7 +137,7 @@ mod tests {
         );
         let cast = "auto-cast, dce, check-precision";
         let ends = "check-precision, check-causality";
-        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {ranks}, {split}, {dispatch}, {finish}, {ends}"));
+        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {ranks}, split-stages, {dispatch}, {finish}, {ends}"));
         let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, \
                     clean-up(cse, simplify, fold-constant, dce)*";
         assert_eq!(gradients().to_string(), format!("{cast}, {dispatch}, cut, {finish}"));

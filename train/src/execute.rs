@@ -2,7 +2,6 @@
 
 use crate::neff;
 use crate::placed::{Argument, Placed, Placement, Ranks};
-use crate::stages::check_stages;
 use halite_bundle::content::check_content;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{
@@ -12,7 +11,7 @@ use halite_bundle::{
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program, ProgramFormat};
 use halite_stablehlo::Form;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{Axis, Mesh};
+use halite_tensor::Axis;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -83,12 +82,11 @@ impl LoadedModule {
         kernels: KernelChoice,
     ) -> Result<Self> {
         let Manifest { mesh, buffers, .. } = &bundle.manifest;
-        check_stages(&bundle.manifest)?;
         let sound = check_ports(entry).and_then(|()| check_shardings(&bundle.manifest, std::slice::from_ref(entry)));
         sound.map_err(|reason| contradiction(&reason))?;
         match executor.rank() {
-            Some((_, world)) => check_processes(world, mesh)?,
-            None => check_devices(executor, mesh)?,
+            Some((_, world)) => check_processes(world, &bundle.manifest)?,
+            None => check_devices(executor, &bundle.manifest)?,
         }
         let calls_kernels = kernels.are_called(executor, bundle);
         let bytes = match executor.format() {
@@ -97,7 +95,9 @@ impl LoadedModule {
             _ => bundle.runnable_hlo(entry)?,
         };
         let num_replicas = mesh.num_ranks();
-        let program = Program::new(&bytes, CompileOptions { num_replicas, ..Default::default() })?;
+        let first = entry.stage * num_replicas;
+        let devices = if entry.stage == 0 { Vec::new() } else { (first..first + num_replicas).collect() };
+        let program = Program::new(&bytes, CompileOptions { num_replicas, devices, ..Default::default() })?;
         let program = match executor.format() {
             ProgramFormat::Neff => program.with_neff(neff::of(bundle, entry, &bytes)?)?,
             format => {
@@ -116,7 +116,7 @@ impl LoadedModule {
             let message = format!("the HLO of `{}` has other inputs or outputs than the manifest states", entry.name);
             return Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"));
         }
-        let ranks = Ranks::of(executor, mesh);
+        let ranks = Ranks::of(executor, mesh, entry.stage);
         let placements = |ports: &[Port]| {
             ports.iter().map(|port| Placement::new(&ranks, &port.shape, port.sharding.as_ref())).collect()
         };
@@ -209,12 +209,12 @@ impl LoadedModule {
 }
 
 /// Checks that each rank has a device.
-fn check_devices(executor: &dyn Executor, mesh: &Mesh) -> Result<()> {
-    let (ranks, devices) = (mesh.num_ranks(), executor.num_devices());
+fn check_devices(executor: &dyn Executor, manifest: &Manifest) -> Result<()> {
+    let (ranks, devices) = (manifest.num_ranks(), executor.num_devices());
     if ranks <= devices {
         return Ok(());
     }
-    let (axes, plural) = (axes_of(mesh), if devices == 1 { "" } else { "s" });
+    let (axes, plural) = (axes_of(manifest), if devices == 1 { "" } else { "s" });
     let message = format!("the bundle runs on {ranks} ranks ({axes}), the executor has {devices} device{plural}");
     let help =
         format!("open an executor with {ranks} devices, e.g. by `ClientOptions::cpu({ranks})`, or compile for fewer");
@@ -222,22 +222,24 @@ fn check_devices(executor: &dyn Executor, mesh: &Mesh) -> Result<()> {
 }
 
 /// Checks that each rank is a process.
-fn check_processes(world: usize, mesh: &Mesh) -> Result<()> {
-    let ranks = mesh.num_ranks();
+fn check_processes(world: usize, manifest: &Manifest) -> Result<()> {
+    let ranks = manifest.num_ranks();
     if ranks == world {
         return Ok(());
     }
-    let message = match mesh.axes() {
-        [] => format!("the bundle runs on one rank, this process is one of {world}"),
-        _ => format!("the bundle runs on {ranks} ranks ({}), this process is one of {world}", axes_of(mesh)),
+    let message = match ranks {
+        1 => format!("the bundle runs on one rank, this process is one of {world}"),
+        _ => format!("the bundle runs on {ranks} ranks ({}), this process is one of {world}", axes_of(manifest)),
     };
     Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message).note("each rank is a process of its own").help(
         "start as many processes as the bundle has ranks: `halite env BUNDLE --script` prints a script that does",
     ))
 }
 
-fn axes_of(mesh: &Mesh) -> String {
-    let axes: Vec<_> = mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}")).collect();
+fn axes_of(manifest: &Manifest) -> String {
+    let stages = Some(manifest.num_stages()).filter(|stages| *stages > 1).map(|stages| format!("{stages} stages"));
+    let axes = manifest.mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}"));
+    let axes: Vec<_> = stages.into_iter().chain(axes).collect();
     axes.join(", ")
 }
 

@@ -1,8 +1,9 @@
 //! A module that only reads: its weights stay on the devices from batch to batch.
 
 use crate::execute::LoadedModule;
-use crate::scheduled::Call;
-use crate::state::{DeviceBatch, State};
+use crate::batch::DeviceBatch;
+use crate::scheduled::Doing;
+use crate::state::State;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Buffer, Bundle, Manifest, ModuleEntry, ModuleRole, check_ranges, check_state, check_tensors};
 use halite_runtime::Executor;
@@ -12,7 +13,8 @@ use std::sync::Arc;
 /// A module without an update, such as an evaluation or the forward of a model, with the weights that it reads.
 pub struct Inference {
     state: State,
-    call: Call,
+    doings: Vec<Vec<Doing>>,
+    entry: ModuleEntry,
     /// The manifest of the bundle, with only those buffers that the module reads.
     manifest: Manifest,
     /// Dropped after the buffers on its devices.
@@ -35,14 +37,14 @@ impl Inference {
         check_state(&bundle.manifest, &state)?;
         let manifest = reading(&bundle.manifest, entry);
         let module = LoadedModule::load(executor.as_ref(), bundle, entry)?;
-        let call = Call::once(&manifest, module)?;
+        let doings = Doing::once(&manifest, module)?;
         let state = State::upload(executor.as_ref(), &manifest, state)?;
-        Ok(Self { state, call, manifest, executor })
+        Ok(Self { state, doings, entry: entry.clone(), manifest, executor })
     }
 
     /// The entry of the module in the manifest.
     pub fn entry(&self) -> &ModuleEntry {
-        self.call.module.entry()
+        &self.entry
     }
 
     /// Runs the module on a batch of whole tensors by name. Returns its outputs by name, whole too.
@@ -56,10 +58,9 @@ impl Inference {
         check_ranges(&self.entry().inputs, batch)?;
         let batch = DeviceBatch::upload(self.executor.as_ref(), &self.manifest, std::slice::from_ref(batch))?;
         let mut outputs = Tensors::new();
-        for part in batch.plan(std::slice::from_ref(&self.call))? {
-            for (name, output) in self.state.run(part)? {
-                outputs.insert(name, output.download()?);
-            }
+        let plan = self.state.plan(&batch, &self.doings)?;
+        for (name, output) in self.state.run(self.executor.as_ref(), &plan).map_err(|(error, _)| error)? {
+            outputs.insert(name, output.download()?);
         }
         Ok(outputs)
     }
@@ -69,5 +70,6 @@ impl Inference {
 fn reading(manifest: &Manifest, entry: &ModuleEntry) -> Manifest {
     let mut manifest = manifest.clone();
     manifest.buffers.retain(|buffer| entry.inputs.iter().any(|port| port.name == buffer.name));
+    manifest.modules.retain(|module| module.name == entry.name);
     manifest
 }

@@ -11,6 +11,7 @@
 //! enters it. A state says where in the data it is, so a run that is interrupted and resumed sees what an uninterrupted one does.
 
 mod amount;
+mod batch;
 mod checkpoint;
 mod divergence;
 mod evaluate;
@@ -25,6 +26,7 @@ mod inference;
 mod keys;
 mod layout;
 mod lines;
+mod links;
 mod metrics;
 mod micro;
 mod neff;
@@ -44,7 +46,7 @@ mod sample;
 mod samples;
 mod saver;
 mod scheduled;
-mod stages;
+mod stage;
 mod start;
 mod startup;
 mod state;
@@ -80,7 +82,7 @@ pub use rollback::Rollback;
 pub use run::train;
 pub use sample::Sample;
 pub use startup::Startup;
-pub use state::DeviceBatch;
+pub use batch::DeviceBatch;
 pub use step::{Batch, TrainStep};
 pub use update::Run;
 pub use watch::{Alarm, Seen, TensorBoard, TimeRecord, Times};

@@ -8,18 +8,35 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The ranks of a mesh, and those of them that run here, one on each device of the executor, in order.
+/// The ranks of the mesh of a stage, and those of them that run here, each on a device of the executor, in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Ranks {
     mesh: Arc<Mesh>,
     here: Range<usize>,
+    /// The device of the first of them.
+    first: usize,
 }
 
 impl Ranks {
-    /// The ranks of a mesh that an executor runs: one, where each is a process of its own, or else all.
-    pub(super) fn of(executor: &dyn Executor, mesh: &Mesh) -> Self {
-        let here = executor.rank().map_or(0..mesh.num_ranks(), |(rank, _)| rank..rank + 1);
-        Self { mesh: Arc::new(mesh.clone()), here }
+    /// The ranks of a stage that an executor runs: one, where each is a process of its own, or else all. The devices of a stage follow those
+    /// of the stage before it.
+    pub(super) fn of(executor: &dyn Executor, mesh: &Mesh, stage: usize) -> Self {
+        let ranks = mesh.num_ranks();
+        let (here, first) = match executor.rank() {
+            Some((rank, _)) => (rank % ranks..rank % ranks + 1, 0),
+            None => (0..ranks, stage * ranks),
+        };
+        Self { mesh: Arc::new(mesh.clone()), here, first }
+    }
+
+    /// The ranks of another stage, on devices of their own.
+    pub(super) fn of_stage(&self, stage: usize) -> Self {
+        Self { first: stage * self.mesh.num_ranks(), ..self.clone() }
+    }
+
+    /// The device of the rank at this place among those that run here.
+    pub(super) fn device(&self, at: usize) -> usize {
+        self.first + at
     }
 
     /// Whether all of them run here.
@@ -58,12 +75,12 @@ impl Placement {
     /// # Errors
     /// When the tensor is of other sizes, or the executor cannot hold it.
     pub(super) fn upload(self: &Arc<Self>, executor: &dyn Executor, whole: &HostTensor) -> Result<Placed> {
-        let part = |(device, rank)| -> Result<Buffer> {
+        let part = |(at, rank)| -> Result<Buffer> {
             let part = match &self.sharding {
                 None => Cow::Borrowed(whole),
                 Some(sharding) => Cow::Owned(sharding.shard(&self.ranks.mesh, whole, rank)?),
             };
-            Ok(executor.upload(&part, device)?)
+            Ok(executor.upload(&part, self.ranks.device(at))?)
         };
         self.hold(self.ranks.here.clone().enumerate().map(part).collect::<Result<_>>()?)
     }
@@ -86,6 +103,11 @@ impl Placed {
     /// The shard of each rank that runs here.
     pub(super) fn parts(&self) -> &[Buffer] {
         &self.parts
+    }
+
+    /// Its placement.
+    pub(super) fn placement(&self) -> &Arc<Placement> {
+        &self.placement
     }
 
     /// The shard of the first rank that runs here.
@@ -111,6 +133,20 @@ impl Placed {
         let mesh = &*ranks.mesh;
         let parts = self.parts.iter().map(|part| Ok(part.download()?)).collect::<Result<Vec<_>>>()?;
         sharding.assemble(mesh, shape, &parts)
+    }
+
+    /// The ranks whose bytes differ from those of the same rank of another stage.
+    ///
+    /// # Errors
+    /// When a copy to the host fails.
+    pub(super) fn unlike(&self, other: &Self) -> Result<Vec<usize>> {
+        let mut differing = Vec::new();
+        for (rank, (own, other)) in self.parts.iter().zip(&other.parts).enumerate() {
+            if own.download()? != other.download()? {
+                differing.push(rank);
+            }
+        }
+        Ok(differing)
     }
 
     /// The ranks whose bytes differ from those of the first rank that should hold the same.

@@ -1,12 +1,29 @@
-//! The calls that make an update, as the manifest lists them.
+//! What an update or an evaluation does, as the manifest lists it.
 
 use super::execute::LoadedModule;
-use super::stages::check_stages;
-use halite_bundle::{Action, Bundle, Manifest, ModuleEntry, ModuleRole, contradiction};
+use super::stage::Run;
+use halite_bundle::{Action, Bundle, Manifest, ModuleEntry, ModuleRole, Transfer, contradiction};
 use halite_support::Result;
 use indexmap::IndexMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// One thing that a stage does.
+pub(super) enum Doing {
+    /// Calls a module.
+    Run(Call),
+    /// Sends values to another stage.
+    Send { transfer: Arc<Transfer>, piece: Option<usize> },
+    /// Waits for values of another stage.
+    Receive { transfer: Arc<Transfer>, piece: Option<usize> },
+}
+
+/// One thing that a stage does on a batch.
+pub(super) enum Planned<'m> {
+    Run(Run<'m>),
+    Send { transfer: &'m Transfer, piece: Option<usize> },
+    Receive { transfer: &'m Transfer, piece: Option<usize> },
+}
 
 /// A module, and the pieces of the batch that it is called for, one call after another.
 pub(super) struct Call {
@@ -29,51 +46,77 @@ impl Call {
         Ok(Self { module, pieces, micro_batches })
     }
 
-    /// One call of a module that makes no update.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub(super) fn once(manifest: &Manifest, module: LoadedModule) -> Result<Self> {
-        Self::new(manifest, Arc::new(module), Some(0..1))
+    /// The number of the piece of each call, `None` for one that is for none.
+    pub(super) fn numbers(&self) -> Vec<Option<usize>> {
+        self.pieces.clone().map_or_else(|| vec![None], |pieces| pieces.map(Some).collect())
     }
 }
 
-/// The modules that make an update, in the order of their first calls.
+impl Doing {
+    /// The call of a module, if it is one.
+    pub(super) fn call(&self) -> Option<&Call> {
+        if let Self::Run(call) = self { Some(call) } else { None }
+    }
+
+    /// One call of a module that makes no update, on one stage.
+    ///
+    /// # Errors
+    /// When its inputs hold different numbers of micro-batches.
+    pub(super) fn once(manifest: &Manifest, module: LoadedModule) -> Result<Vec<Vec<Self>>> {
+        Ok(vec![vec![Self::Run(Call::new(manifest, Arc::new(module), Some(0..1))?)]])
+    }
+}
+
+/// The modules that an update calls, in the order of their first calls.
 ///
 /// # Errors
-/// When the bundle makes no updates or is one of a pipeline.
+/// When the bundle makes no updates.
 pub(super) fn scheduled(bundle: &Bundle) -> Result<Vec<&ModuleEntry>> {
     let manifest = &bundle.manifest;
-    check_stages(manifest)?;
     if manifest.schedule.is_empty() {
         bundle.module_with_role(&ModuleRole::TRAIN_STEP)?;
     }
-    let find = |name: &str| {
-        let unknown = || contradiction(&format!("the schedule calls `{name}`, which is no module"));
-        manifest.modules.iter().find(|entry| entry.name == name).ok_or_else(unknown)
-    };
-    manifest.calls().into_keys().map(find).collect()
+    manifest.calls().into_keys().map(|name| find(manifest, name)).collect()
 }
 
-/// The calls that make an update, in order, each module being loaded once.
+fn find<'m>(manifest: &'m Manifest, name: &str) -> Result<&'m ModuleEntry> {
+    let unknown = || contradiction(&format!("the schedule calls `{name}`, which is no module"));
+    manifest.modules.iter().find(|entry| entry.name == name).ok_or_else(unknown)
+}
+
+/// What stages do by these lists, each module being loaded once.
 ///
 /// # Errors
-/// As [`scheduled`], or when a module cannot be loaded.
-pub(super) fn calls(bundle: &Bundle, load: impl Fn(&ModuleEntry) -> Result<LoadedModule>) -> Result<Vec<Call>> {
-    let mut loaded = IndexMap::new();
-    for entry in scheduled(bundle)? {
-        loaded.insert(entry.name.as_str(), Arc::new(load(entry)?));
-    }
-    let call = |action: &Action| {
-        let found = if let Action::Run { module, pieces } = action {
-            Some((loaded.get(module.as_str()), pieces))
-        } else {
-            None
-        };
-        match found {
-            Some((Some(module), pieces)) => Call::new(&bundle.manifest, module.clone(), pieces.clone()),
-            _ => Err(contradiction(&format!("`{action}` of the schedule is nothing that one stage does"))),
-        }
+/// When a list names what is not there, or a module cannot be loaded.
+pub(super) fn doings(
+    manifest: &Manifest,
+    lists: &[Vec<Action>],
+    load: impl Fn(&ModuleEntry) -> Result<LoadedModule>,
+) -> Result<Vec<Vec<Doing>>> {
+    let mut loaded: IndexMap<&str, Arc<LoadedModule>> = IndexMap::new();
+    let transfers: IndexMap<&str, Arc<Transfer>> =
+        manifest.transfers.iter().map(|own| (own.name.as_str(), Arc::new(own.clone()))).collect();
+    let transfer = |name: &str| {
+        let unknown = || contradiction(&format!("the schedule names `{name}`, which is no transfer"));
+        transfers.get(name).cloned().ok_or_else(unknown)
     };
-    bundle.manifest.schedule.iter().flatten().map(call).collect()
+    let mut stages = Vec::with_capacity(lists.len());
+    for list in lists {
+        let mut doings = Vec::with_capacity(list.len());
+        for action in list {
+            doings.push(match action {
+                Action::Run { module, pieces } => {
+                    let module = match loaded.get(module.as_str()) {
+                        Some(module) => module.clone(),
+                        None => loaded.entry(module).insert_entry(Arc::new(load(find(manifest, module)?)?)).get().clone(),
+                    };
+                    Doing::Run(Call::new(manifest, module, pieces.clone())?)
+                }
+                Action::Send { transfer: name, piece } => Doing::Send { transfer: transfer(name)?, piece: *piece },
+                Action::Receive { transfer: name, piece } => Doing::Receive { transfer: transfer(name)?, piece: *piece },
+            });
+        }
+        stages.push(doings);
+    }
+    Ok(stages)
 }

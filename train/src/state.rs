@@ -1,106 +1,25 @@
-//! Training state and batches on devices.
+//! Training state on devices.
 
-use crate::execute::LoadedModule;
-use crate::placed::{Argument, Placed, Placement, Ranks};
-use crate::scheduled::Call;
-use halite_bundle::content::declared;
+use crate::batch::{DeviceBatch, another_step};
+use crate::links::{self, Outputs};
+use crate::placed::Placed;
+use crate::scheduled::{Doing, Planned};
+use crate::stage::{Holdings, Run, Stage};
 use halite_bundle::init::transient_state;
 use halite_bundle::parts;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{Buffer, BufferRole, Manifest, Port, PortRole};
+use halite_bundle::{Buffer, BufferRole, Manifest};
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{ATTEMPTS, Content, HostTensor, Mesh, STEP};
-use indexmap::IndexMap;
+use halite_tensor::{ATTEMPTS, Mesh, STEP};
 
-const UPLOAD: &str = "upload the batch with the step that it is for";
-
-/// The buffers that modules read besides the batch.
+/// The buffers that modules read besides the batch, on the devices of each stage.
 #[derive(Debug)]
 pub(super) struct State {
-    /// Every buffer of the bundle's state, by name, in the order of the manifest.
-    held: IndexMap<String, Option<Placed>>,
-    /// The inputs whose content the model declares, each with its value for the calls on each piece of the batch, or with one for all.
-    declared: IndexMap<String, Vec<Placed>>,
+    stages: Vec<Stage>,
+    holdings: Holdings,
     /// Whether some calls of an update were made, and not all of them.
     is_under_way: bool,
-}
-
-/// The data of one step on the devices of its ranks, by name, in the pieces that calls take one after another.
-#[derive(Debug)]
-pub struct DeviceBatch(Vec<Piece>);
-
-/// The part of a batch that one call reads.
-pub(super) type Piece = IndexMap<String, Placed>;
-
-/// One call of a module.
-#[derive(Clone, Copy)]
-pub(super) struct Planned<'m> {
-    pub(super) module: &'m LoadedModule,
-    /// The number of the piece of the batch that it is for.
-    pub(super) number: usize,
-    pub(super) piece: &'m Piece,
-}
-
-impl DeviceBatch {
-    /// Copies the pieces of a bundle's batch to the devices.
-    pub(super) fn upload(executor: &dyn Executor, manifest: &Manifest, pieces: &[Tensors]) -> Result<Self> {
-        let ranks = Ranks::of(executor, &manifest.mesh);
-        let batch = manifest.buffers.iter().filter(|buffer| buffer.is_batch());
-        let piece = |piece: &Tensors| -> Result<Piece> {
-            let given = batch.clone().filter_map(|buffer| Some((buffer, piece.get(&buffer.name)?)));
-            given.map(|(buffer, tensor)| upload(executor, &ranks, buffer, tensor)).collect()
-        };
-        Ok(Self(pieces.iter().map(piece).collect::<Result<_>>()?))
-    }
-
-    /// The calls that are made, each with the part of the batch that it reads.
-    ///
-    /// # Errors
-    /// When there are more pieces than calls take, or fewer.
-    pub(super) fn plan<'m>(&'m self, calls: &'m [Call]) -> Result<Vec<Planned<'m>>> {
-        let (mut taken, mut plan) = (None, Vec::new());
-        for Call { module, pieces, micro_batches } in calls {
-            for number in pieces.clone().unwrap_or(0..1) {
-                let is_read = *micro_batches > 0;
-                let piece = if is_read { self.0.get(number) } else { self.0.first() };
-                plan.push(Planned { module, number, piece: piece.ok_or_else(another_step)? });
-                taken = taken.max(is_read.then_some(number + 1));
-            }
-        }
-        if taken.is_some_and(|taken| taken < self.0.len()) { Err(another_step()) } else { Ok(plan) }
-    }
-
-    /// Checks that this executor runs on the buffers.
-    pub(super) fn check_owner(&self, executor: &dyn Executor) -> Result<()> {
-        let is_foreign = |placed: &Placed| placed.parts().iter().any(|part| !executor.owns(part.as_ref()));
-        match self.0.iter().flatten().find(|(_, placed)| is_foreign(placed)) {
-            None => Ok(()),
-            Some((name, _)) => {
-                let message = format!("`{name}` of the batch is on a device of another executor");
-                Err(Diagnostic::error(codes::TENSORS, message).help(UPLOAD))
-            }
-        }
-    }
-
-    /// Copies them back, as one batch.
-    pub(super) fn download(&self) -> Result<Tensors> {
-        let Some((first, rest)) = self.0.split_first() else { return Ok(Tensors::new()) };
-        let whole = |(name, placed): (&String, &Placed)| {
-            let start = placed.download()?;
-            let (dtype, mut shape) = (start.dtype(), start.shape().clone());
-            let mut bytes = start.into_bytes();
-            for piece in rest {
-                bytes.extend(piece.get(name).ok_or_else(|| not_fed(name))?.download()?.into_bytes());
-            }
-            if let Some(first) = shape.first_mut() {
-                *first *= 1 + rest.len();
-            }
-            let tensor = HostTensor::from_bytes(dtype, shape, bytes);
-            Ok((name.clone(), tensor.map_err(|_| Diagnostic::bug("pieces of a batch that differ"))?))
-        };
-        first.iter().map(whole).collect()
-    }
 }
 
 /// The number of updates that led to a state: those made, and those made or skipped.
@@ -141,26 +60,21 @@ impl State {
         manifest: &Manifest,
         mut tensors: Tensors,
     ) -> std::result::Result<Self, Diagnostics> {
-        let (ranks, mut transient) = (Ranks::of(executor, &manifest.mesh), transient_state(manifest)?);
-        let mut held = IndexMap::new();
+        let (holdings, mut transient) = (Holdings::of(manifest), transient_state(manifest)?);
+        let stages = (0..holdings.stages()).map(|stage| Stage::new(executor, manifest, (stage, &holdings)));
+        let mut state = Self { stages: stages.collect::<Result<_>>()?, holdings, is_under_way: false };
         for buffer in manifest.buffers.iter().filter(|buffer| !buffer.is_batch()) {
             let tensor = match transient.swap_remove(&buffer.name) {
                 Some(tensor) => tensor,
                 None => buffer.pack(&mut tensors)?.ok_or_else(|| not_given(&buffer.name))?,
             };
-            let (name, placed) = upload(executor, &ranks, buffer, &tensor)?;
-            held.insert(name, Some(placed));
-        }
-        let pieces = manifest.calls().into_values().max().unwrap_or(1);
-        let mut known: IndexMap<String, Vec<Placed>> = IndexMap::new();
-        for buffer in &manifest.buffers {
-            let pieces = if buffer.content() == Some(Content::MicroBatch) { pieces } else { 1 };
-            for tensor in (0..pieces).filter_map(|piece| declared(buffer, piece)) {
-                let (name, placed) = upload(executor, &ranks, buffer, &tensor)?;
-                known.entry(name).or_default().push(placed);
+            for (number, stage) in state.stages.iter_mut().enumerate() {
+                if state.holdings.has(number, &buffer.name) {
+                    stage.hold(executor, buffer, &tensor)?;
+                }
             }
         }
-        Ok(Self { held, declared: known, is_under_way: false })
+        Ok(state)
     }
 
     /// Copies the tensors of the model in these buffers to the host.
@@ -190,17 +104,30 @@ impl State {
         mine.map(|buffer| Ok((buffer.name.clone(), self.placed(&buffer.name)?.first().download()?))).collect()
     }
 
-    /// Checks that ranks hold the same bytes of these buffers, where they should.
+    /// Checks that ranks hold the same bytes of these buffers, where they should: those of a stage, and those of stages that hold one buffer.
     ///
     /// # Errors
-    /// Every buffer of which they do not, with the ranks.
+    /// Every buffer of which they do not, with the ranks, counted over all stages.
     pub(super) fn check_replicas<'b>(
         &self,
         wanted: impl Iterator<Item = &'b Buffer>,
     ) -> std::result::Result<(), Diagnostics> {
         let mut mistakes = Diagnostics::new();
         for Buffer { name, .. } in wanted {
-            let differing = self.placed(name)?.differing()?;
+            let mut differing = Vec::new();
+            let mut first: Option<&Placed> = None;
+            for (number, stage) in self.stages.iter().enumerate() {
+                let Some(placed) = stage.state(name).transpose()? else { continue };
+                let ranks = placed.parts().len();
+                let mut own = placed.differing()?;
+                if let Some(first) = first {
+                    own.extend(placed.unlike(first)?);
+                    own.sort_unstable();
+                    own.dedup();
+                }
+                differing.extend(own.into_iter().map(|rank| number * ranks + rank));
+                first.get_or_insert(placed);
+            }
             if !differing.is_empty() {
                 mistakes.push(parted(name, &differing));
             }
@@ -208,53 +135,44 @@ impl State {
         if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
     }
 
+    /// The state of this name on the first stage that holds it.
     fn placed(&self, name: &str) -> Result<&Placed> {
-        held(name, self.held.get(name).and_then(Option::as_ref))
+        self.stages.iter().find_map(|stage| stage.state(name)).unwrap_or_else(|| Err(Diagnostic::bug(format!("no stage holds `{name}`"))))
     }
 
-    /// Runs a module on this state and a batch, once [`check`](Self::check) has checked them. Buffers that the module replaces are
-    /// donated and put back; the other outputs are returned by name.
-    pub(super) fn run(&mut self, Planned { module, number, piece }: Planned<'_>) -> Result<IndexMap<String, Placed>> {
-        let entry = module.entry();
-        let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
-        // What is given away is taken out first, so that the rest can be lent.
-        let given = entry.inputs.iter().enumerate().filter(|(index, _)| is_given(*index));
-        let mut given: IndexMap<usize, Placed> =
-            given.map(|(index, port)| Ok((index, self.take(&port.name)?))).collect::<Result<_>>()?;
-        let inputs = entry.inputs.iter().enumerate().map(|(index, port)| match given.swap_remove(&index) {
-            Some(placed) => Ok(Argument::Donate(placed)),
-            None => match self.held.get(&port.name) {
-                Some(placed) => Ok(Argument::Keep(held(&port.name, placed.as_ref())?)),
-                None => match self.declared(&port.name, number).or_else(|| piece.get(&port.name)) {
-                    Some(placed) => Ok(Argument::Keep(placed)),
-                    None => Err(not_fed(&port.name)),
-                },
-            },
-        });
-        let outputs = module.call(inputs.collect::<Result<_>>()?)?;
-        let mut rest = IndexMap::new();
-        for (port, output) in entry.outputs.iter().zip(outputs) {
-            match self.held.get_mut(&port.name) {
-                Some(place) if port.role == PortRole::Buffer => *place = Some(output),
-                _ => {
-                    rest.insert(port.name.clone(), output);
+    /// The calls that are made and the values that are sent, for each stage, each call with the part of the batch that it reads.
+    ///
+    /// # Errors
+    /// When the batch has more pieces than calls take, or fewer; when an input of a call is not there: before anything is given away.
+    pub(super) fn plan<'m>(&self, batch: &'m DeviceBatch, stages: &'m [Vec<Doing>]) -> Result<Vec<Vec<Planned<'m>>>> {
+        let mut taken = None;
+        let mut plan = Vec::with_capacity(stages.len());
+        for (stage, doings) in stages.iter().enumerate() {
+            let mut planned = Vec::new();
+            for doing in doings {
+                match doing {
+                    Doing::Send { transfer, piece } => planned.push(Planned::Send { transfer, piece: *piece }),
+                    Doing::Receive { transfer, piece } => planned.push(Planned::Receive { transfer, piece: *piece }),
+                    Doing::Run(call) => {
+                        for number in call.numbers() {
+                            let is_read = call.micro_batches > 0;
+                            let at = number.filter(|_| is_read).unwrap_or(0);
+                            let run = Run { module: &call.module, number, piece: batch.piece(stage, at)? };
+                            self.stages[stage].check(&run)?;
+                            planned.push(Planned::Run(run));
+                            taken = taken.max(is_read.then_some(at + 1));
+                        }
+                    }
                 }
             }
+            plan.push(planned);
         }
-        Ok(rest)
+        if taken.is_some_and(|taken| taken < batch.pieces()) { Err(another_step()) } else { Ok(plan) }
     }
 
-    /// Checks that all inputs of a module are there, before anything is donated.
-    pub(super) fn check(&self, &Planned { module, number, piece }: &Planned<'_>) -> Result<()> {
-        let entry = module.entry();
-        let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
-        let mut inputs = module.inputs().enumerate();
-        inputs.try_for_each(|(index, (port, placement))| match self.held.get(&port.name) {
-            Some(placed) => held(&port.name, placed.as_ref()).map(|_| ()),
-            None if is_given(index) => Err(lost(&port.name)),
-            None if self.declared(&port.name, number).is_some() => Ok(()),
-            None => check_fed(port, placement, piece),
-        })
+    /// Does what was planned. Returns the outputs that no other call reads, by name.
+    pub(super) fn run(&mut self, executor: &dyn Executor, plan: &[Vec<Planned<'_>>]) -> Outputs {
+        links::run(executor, &mut self.stages, plan)
     }
 
     /// Resets the transient buffers, which pass between the calls of an update, where an earlier update did not complete. From here on
@@ -265,11 +183,14 @@ impl State {
         manifest: &Manifest,
     ) -> std::result::Result<(), Diagnostics> {
         if std::mem::replace(&mut self.is_under_way, true) {
-            let (ranks, transient) = (Ranks::of(executor, &manifest.mesh), transient_state(manifest)?);
-            for buffer in &manifest.buffers {
-                let Some(tensor) = transient.get(&buffer.name) else { continue };
-                let (name, placed) = upload(executor, &ranks, buffer, tensor)?;
-                self.held.insert(name, Some(placed));
+            let transient = transient_state(manifest)?;
+            for (number, stage) in self.stages.iter_mut().enumerate() {
+                stage.clear();
+                for buffer in manifest.buffers.iter().filter(|buffer| self.holdings.has(number, &buffer.name)) {
+                    if let Some(tensor) = transient.get(&buffer.name) {
+                        stage.hold(executor, buffer, tensor)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -279,42 +200,10 @@ impl State {
     pub(super) fn come_to_end(&mut self) {
         self.is_under_way = false;
     }
-
-    /// The value of an input whose content the model declares, for the calls on a piece of the batch.
-    fn declared(&self, name: &str, number: usize) -> Option<&Placed> {
-        match &self.declared.get(name)?[..] {
-            [one] => Some(one),
-            each => each.get(number),
-        }
-    }
-
-    fn take(&mut self, name: &str) -> Result<Placed> {
-        self.held.get_mut(name).and_then(Option::take).ok_or_else(|| lost(name))
-    }
-}
-
-/// Checks that a batch has what an input takes of it.
-fn check_fed(port: &Port, placement: &Placement, piece: &Piece) -> Result<()> {
-    let fed = piece.get(&port.name).ok_or_else(|| not_fed(&port.name))?;
-    if fed.is(port.dtype, placement) {
-        return Ok(());
-    }
-    let message = format!("`{}` of the batch is `{fed}`, which another step takes", port.name);
-    Err(Diagnostic::error(codes::TENSORS, message).help(UPLOAD))
-}
-
-/// Copies a tensor to the devices with the placement of a buffer. The tensor may hold several such buffers, one after another.
-fn upload(executor: &dyn Executor, ranks: &Ranks, buffer: &Buffer, tensor: &HostTensor) -> Result<(String, Placed)> {
-    let placement = Placement::new(ranks, tensor.shape(), buffer.sharding.as_ref());
-    Ok((buffer.name.clone(), placement.upload(executor, tensor)?))
 }
 
 fn not_given(name: &str) -> Diagnostic {
     Diagnostic::bug(format!("a state without what `{name}` stores"))
-}
-
-fn held<'a>(name: &str, placed: Option<&'a Placed>) -> Result<&'a Placed> {
-    placed.ok_or_else(|| lost(name))
 }
 
 fn parted(name: &str, ranks: &[usize]) -> Diagnostic {
@@ -325,18 +214,4 @@ fn parted(name: &str, ranks: &[usize]) -> Diagnostic {
     Diagnostic::error(codes::RUNTIME_EXECUTE, message)
         .note("each rank is compared with the first one that has the same part")
         .help("load the state again; if ranks part once more, the program lacks a collective, or devices compute differently")
-}
-
-fn lost(name: &str) -> Diagnostic {
-    let message =
-        format!("`{name}` is no longer part of the state: a step failed, or gave it away without replacing it");
-    Diagnostic::error(codes::TENSORS, message).help("load the state again")
-}
-
-fn another_step() -> Diagnostic {
-    Diagnostic::error(codes::TENSORS, "the batch has other micro-batches than this step takes").help(UPLOAD)
-}
-
-fn not_fed(name: &str) -> Diagnostic {
-    Diagnostic::error(codes::TENSORS, format!("the tensor `{name}` is missing")).help("add it to the batch")
 }

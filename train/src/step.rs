@@ -4,8 +4,9 @@ use super::divergence;
 use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
 use super::record::{KEY, Record};
-use super::scheduled::{Call, calls};
-use super::state::{DeviceBatch, State, Updates};
+use super::scheduled::{Doing, doings};
+use super::batch::DeviceBatch;
+use super::state::{State, Updates};
 use crate::execute::{KernelChoice, LoadedModule};
 use crate::placed::Placed;
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
@@ -77,9 +78,10 @@ pub struct TrainStep {
 /// The modules that steps on different states share.
 struct Modules {
     manifest: Manifest,
-    /// The calls that make an update.
-    calls: Vec<Call>,
-    eval: Option<Call>,
+    /// What makes an update, for each stage.
+    update: Vec<Vec<Doing>>,
+    /// What makes an evaluation.
+    eval: Option<Vec<Vec<Doing>>>,
     micro_batches: MicroBatches,
 }
 
@@ -148,16 +150,20 @@ impl TrainStep {
         let model = &bundle.manifest.model.name;
         let _span = tracing::info_span!("load", model, platform = executor.platform(), kernels = taken).entered();
         let load = |entry: &_| LoadedModule::load_with(executor.as_ref(), bundle, entry, kernels);
-        let calls = calls(bundle, load)?;
-        if let Some(last) = calls.last() {
-            last.module.output("loss")?;
+        let manifest = &bundle.manifest;
+        if manifest.schedule.is_empty() {
+            bundle.module_with_role(&ModuleRole::TRAIN_STEP)?;
         }
+        check_here(executor.as_ref(), manifest)?;
+        let update = doings(manifest, &manifest.schedule, load)?;
+        check_loss(&update)?;
         let eval = match bundle.module_with_role(&ModuleRole::EVAL) {
-            Ok(entry) if eval => Some(Call::once(&bundle.manifest, load(entry)?)?),
+            _ if eval && !manifest.evaluation.is_empty() => Some(doings(manifest, &manifest.evaluation, load)?),
+            Ok(entry) if eval => Some(Doing::once(manifest, load(entry)?)?),
             _ => None,
         };
-        let (manifest, micro_batches) = (bundle.manifest.clone(), MicroBatches::of(&bundle.manifest)?);
-        let modules = Arc::new(Modules { manifest, calls, eval, micro_batches });
+        let (manifest, micro_batches) = (manifest.clone(), MicroBatches::of(manifest)?);
+        let modules = Arc::new(Modules { manifest, update, eval, micro_batches });
         Ok(Self {
             executor,
             modules,
@@ -197,7 +203,7 @@ impl TrainStep {
 
     /// Whether the modules call kernels of Neuron; otherwise decompositions stand in their place, or there are none.
     pub fn calls_kernels(&self) -> bool {
-        self.modules.calls.iter().any(|call| call.module.calls_kernels())
+        self.modules.update.iter().flatten().filter_map(Doing::call).any(|call| call.module.calls_kernels())
     }
 
     /// Whether the bundle has an evaluation.
@@ -353,10 +359,13 @@ impl TrainStep {
         check_tensors(tensors, &expected.iter().collect::<Vec<_>>(), "the training step")?;
         let pieces = cut(tensors, whole / each)?;
         if self.checks_ranges {
-            let mut calls = self.modules.calls.iter().chain(&self.modules.eval);
-            let reader = calls.find(|call| call.micro_batches == each);
-            let inputs = reader.map(|call| &call.module.entry().inputs[..]).unwrap_or_default();
-            pieces.iter().try_for_each(|piece| check_ranges(inputs, piece))?;
+            let lists = self.modules.update.iter().chain(self.modules.eval.iter().flatten());
+            let calls = lists.flatten().filter_map(Doing::call).filter(|call| call.micro_batches == each);
+            let readers: IndexMap<&str, &LoadedModule> =
+                calls.map(|call| (call.module.entry().name.as_str(), &*call.module)).collect();
+            for reader in readers.values() {
+                pieces.iter().try_for_each(|piece| check_ranges(&reader.entry().inputs, piece))?;
+            }
         }
         DeviceBatch::upload(self.executor.as_ref(), self.manifest(), &pieces).map_err(Diagnostics::from)
     }
@@ -384,7 +393,7 @@ impl TrainStep {
     /// `nonfinite = "stop"`, when loss or norm of the gradient are not finite ([`DIVERGED`](codes::DIVERGED)): the update is made
     /// and counts, and the state is of no use any more; at the least scale of a loss that is scaled dynamically, it is skipped.
     pub fn step<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
-        let outputs = self.run(batch.into(), |modules| Ok(&modules.calls))?;
+        let outputs = self.run(batch.into(), |modules| Ok(&modules.update))?;
         self.updates.attempted += 1;
         let modules = self.modules.clone();
         let recipe = &modules.manifest.recipe;
@@ -410,21 +419,21 @@ impl TrainStep {
                 let message = "the bundle has no module with the role `eval`";
                 Diagnostic::error(codes::MODULE, message).help("compile it with that role")
             })?;
-            Ok(std::slice::from_ref(eval))
+            Ok(eval)
         })?;
         Metrics::download(&outputs).map_err(Diagnostics::from)
     }
 
-    /// Makes calls of modules, each for its pieces of the batch. Returns the outputs of the last one besides the state, by name.
+    /// Does what each stage does on a batch. Returns the outputs besides the state and what other calls read, by name.
     fn run(
         &mut self,
         batch: Batch<'_>,
-        calls: impl FnOnce(&Modules) -> Result<&[Call], Diagnostic>,
+        doings: impl FnOnce(&Modules) -> Result<&Vec<Vec<Doing>>, Diagnostic>,
     ) -> Result<IndexMap<String, Placed>, Diagnostics> {
         self.cancel.check()?;
         self.held()?;
         let modules = self.modules.clone();
-        let calls = calls(&modules)?;
+        let doings = doings(&modules)?;
         let uploaded;
         let batch = match batch {
             Batch::Device(batch) => {
@@ -437,16 +446,12 @@ impl TrainStep {
             }
         };
         let state = self.state.as_mut().ok_or_else(no_state)?;
-        let plan = batch.plan(calls)?;
         // A batch that does not fit is refused before the first call gives anything away.
-        plan.iter().try_for_each(|part| state.check(part))?;
+        let plan = state.plan(batch, doings)?;
         state.start_anew(self.executor.as_ref(), &modules.manifest)?;
-        let mut outputs = IndexMap::new();
-        for part in plan {
-            let name = &part.module.entry().name;
-            let _span = tracing::debug_span!("execute", module = name, step = self.updates.made).entered();
-            outputs = state.run(part).map_err(|error| self.updates.blame(error, name))?;
-        }
+        let _span = tracing::debug_span!("update", step = self.updates.made).entered();
+        let outputs = state.run(self.executor.as_ref(), &plan);
+        let outputs = outputs.map_err(|(error, module)| self.updates.blame(error, &module))?;
         state.come_to_end();
         Ok(outputs)
     }
@@ -454,6 +459,23 @@ impl TrainStep {
     fn held(&self) -> Result<&State, Diagnostics> {
         Ok(self.state.as_ref().ok_or_else(no_state)?)
     }
+}
+
+/// Checks that stages run in this process: those of other processes are not reached yet.
+fn check_here(executor: &dyn Executor, manifest: &Manifest) -> Result<(), Diagnostic> {
+    if executor.rank().is_none() || manifest.num_stages() == 1 {
+        return Ok(());
+    }
+    let message = "the stages of a pipeline are not run by a process each yet";
+    let error = Diagnostic::error(codes::NOT_SUPPORTED, message);
+    Err(error.help("run the bundle on the devices of one process, or compile the recipe with `parallel.pipeline = 1`"))
+}
+
+/// Checks that the calls of an update return its loss.
+fn check_loss(update: &[Vec<Doing>]) -> Result<(), Diagnostic> {
+    let last = update.iter().filter_map(|list| list.iter().rev().find_map(Doing::call));
+    let found = last.map(|call| call.module.output("loss"));
+    found.reduce(|all, own| if all.is_ok() { all } else { own }).map_or(Ok(()), |found| found.map(|_| ()))
 }
 
 fn no_state() -> Diagnostic {

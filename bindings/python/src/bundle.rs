@@ -83,7 +83,7 @@ impl Bundle {
     fn stablehlo(&self, py: Python<'_>, module: &str, decomposed: bool) -> PyResult<String> {
         work::run(py, |_| {
             let hlo = self.hlo_of(module, decomposed)?;
-            let form = halite_stablehlo::Form::Program { num_replicas: self.0.manifest.mesh.num_ranks() };
+            let form = halite_stablehlo::Form::Program { num_replicas: self.0.manifest.num_ranks() };
             Ok(halite_stablehlo::translate(&hlo, form)?)
         })
     }

@@ -22,7 +22,7 @@ pub(crate) fn functions(
     decomposed: bool,
 ) -> PyResult<String> {
     work::run(py, |_| {
-        let num_partitions = bundle.inner().manifest.mesh.num_ranks();
+        let num_partitions = bundle.inner().manifest.num_ranks();
         let form = Form::Functions(Functions { prefix, num_partitions, first_channel: 1 });
         Ok(halite_stablehlo::translate(&bundle.hlo_of(module, decomposed)?, form)?)
     })

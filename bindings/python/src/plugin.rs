@@ -17,7 +17,7 @@ pub(crate) fn open(
     stablehlo: bool,
 ) -> Result<Arc<dyn Executor>, Failure> {
     let path = find_plugin(plugin)?;
-    let executor = Pjrt::open(&path, &ClientOptions::of(&path, bundle.manifest.mesh.num_ranks()))?;
+    let executor = Pjrt::open(&path, &ClientOptions::of(&path, bundle.manifest.num_ranks()))?;
     Ok(Arc::new(if stablehlo { executor.with_format(ProgramFormat::Mlir) } else { executor }))
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn open_watched(
     work: &Work,
 ) -> Result<Arc<dyn Executor>, Failure> {
     let path = find_plugin(plugin)?;
-    let executor = Pjrt::open(&path, &ClientOptions::of(&path, bundle.manifest.mesh.num_ranks()))?;
+    let executor = Pjrt::open(&path, &ClientOptions::of(&path, bundle.manifest.num_ranks()))?;
     Ok(Arc::new(Watched::new(executor, work.clone())))
 }
 

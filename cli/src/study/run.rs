@@ -118,7 +118,7 @@ impl Comparison<'_> {
 
     /// The most ranks that one of the programs runs on.
     pub fn num_ranks(&self) -> usize {
-        self.recipes.iter().map(|(_, bundle)| bundle.manifest.mesh.num_ranks()).max().unwrap_or(1)
+        self.recipes.iter().map(|(_, bundle)| bundle.manifest.num_ranks()).max().unwrap_or(1)
     }
 
     /// Trains under each recipe with each seed.

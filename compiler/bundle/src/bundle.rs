@@ -114,8 +114,14 @@ impl Bundle {
     /// # Errors
     /// When there is none.
     pub fn module_with_role(&self, role: &ModuleRole) -> Result<&ModuleEntry> {
-        let found = self.manifest.modules.iter().find(|module| module.role == *role);
-        found.ok_or_else(|| {
+        let mut found = self.manifest.modules.iter().filter(|module| module.role == *role);
+        let (first, others) = (found.next(), found.count());
+        if others > 0 {
+            let message = format!("the role `{}` is {} modules of the stages of a pipeline", role.name(), others + 1);
+            return Err(Diagnostic::error(codes::NOT_SUPPORTED, message)
+                .help("compile the recipe with `parallel.pipeline = 1` to run that role alone"));
+        }
+        first.ok_or_else(|| {
             Diagnostic::error(codes::MODULE, format!("the bundle has no module with the role `{}`", role.name()))
                 .help(format!("compile it with `--role {}`", role.name()))
         })

@@ -31,6 +31,9 @@ pub struct Manifest {
     /// What the ranks of each stage do in an update, in order, one list for each stage: one list where there is no pipeline, none where
     /// the bundle makes no updates. Each call reads the buffers as the one before on its stage left them.
     pub schedule: Vec<Vec<Action>>,
+    /// The same for an evaluation of one micro-batch, where stages of a pipeline make it together; otherwise a module is called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evaluation: Vec<Vec<Action>>,
     /// What stages send to one another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<Transfer>,
@@ -56,6 +59,16 @@ fn is_one_rank(mesh: &Mesh) -> bool {
 }
 
 impl Manifest {
+    /// The number of stages of its pipeline, 1 where there is none. Each has ranks of its own.
+    pub fn num_stages(&self) -> usize {
+        self.modules.iter().map(|module| module.stage + 1).max().unwrap_or(1)
+    }
+
+    /// The ranks of all stages.
+    pub fn num_ranks(&self) -> usize {
+        self.mesh.num_ranks() * self.num_stages()
+    }
+
     /// The buffers that a saved state holds, in order.
     pub fn saved(&self) -> impl Iterator<Item = &Buffer> + Clone {
         self.buffers.iter().filter(|buffer| buffer.is_saved())

@@ -43,13 +43,6 @@ pub(super) struct Called<'a> {
     pub(super) stage: Option<usize>,
 }
 
-impl Called<'_> {
-    /// The name of a value that modules of the role pass on.
-    fn value(self, name: &str) -> String {
-        format!("{}.{name}", self.role.name())
-    }
-}
-
 pub(super) fn module_entry(called: Called<'_>, laid: Laid<'_>, mut ranges: Ranges, bytes: &[u8]) -> ModuleEntry {
     let Called { name, role, stage } = called;
     let entry = laid.entry;
@@ -58,7 +51,7 @@ pub(super) fn module_entry(called: Called<'_>, laid: Laid<'_>, mut ranges: Range
         replaced[output] = Some(parameter);
     }
     let input = |param: &Param| match (&param.role, stage) {
-        (ParamRole::Argument, Some(_)) => port(&called.value(&param.name), laid.param(param), PortRole::Value, None),
+        (ParamRole::Argument, Some(_)) => port(&param.name, laid.param(param), PortRole::Value, None),
         _ => Port {
             ranges: ranges.swap_remove(&*param.name).unwrap_or_default(),
             ..port(&param.name, laid.param(param), PortRole::Buffer, None)
@@ -67,7 +60,7 @@ pub(super) fn module_entry(called: Called<'_>, laid: Laid<'_>, mut ranges: Range
     let output = |(index, result): (usize, &FuncResult)| {
         let role = match result.role {
             ResultRole::Value if stage.is_some() => {
-                return port(&called.value(&result.name), laid.result(result), PortRole::Value, None);
+                return port(&result.name, laid.result(result), PortRole::Value, None);
             }
             ResultRole::State(_) => PortRole::Buffer,
             ResultRole::Probe => PortRole::Probe,

@@ -217,7 +217,7 @@ pub(super) fn assemble(
         sha256: identity(&elaborated.module),
         config: elaborated.config.clone(),
     };
-    let mut manifest = Manifest {
+    let manifest = Manifest {
         version: MANIFEST_VERSION,
         model,
         recipe: source.recipe.clone(),
@@ -225,6 +225,7 @@ pub(super) fn assemble(
         buffers: take(&mut joined.buffers).into_values().collect(),
         modules: take(&mut joined.modules),
         schedule: Vec::new(),
+        evaluation: Vec::new(),
         transfers: Vec::new(),
         rounding: RoundingChoice::of(&source.recipe.precision),
         environment,
@@ -233,7 +234,8 @@ pub(super) fn assemble(
         platform,
         statistics,
     };
-    Update { schedule: manifest.schedule, transfers: manifest.transfers } = Update::of(&manifest, &counts, &stages)?;
+    let Update { schedule, evaluation, transfers } = Update::of(&manifest, &counts, &stages)?;
+    let manifest = Manifest { schedule, evaluation, transfers, ..manifest };
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
     warnings.extend(source.places.told());

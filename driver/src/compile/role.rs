@@ -93,7 +93,7 @@ impl Session {
         let reports = runner.reports().to_vec();
         let stages = if recipe.stages() > 1 { Some(recipe.pipeline()?.0) } else { None };
         let stage_of = |part| stages.map_or(0, |stages| stages.stage_of(part));
-        let programs = stage_programs(&module, &self.registry, stage_of)?;
+        let programs = stage_programs(&module, &self.registry, role.name.name(), stage_of)?;
         let whom = (recipe, sources, options);
         if programs.is_empty() {
             let whole = Unfinished { role, module, left, reports, findings, dumper };

@@ -1,7 +1,7 @@
 //! The schedule of an update: what the ranks of each stage run, send and receive.
 
 use super::stages::StageOf;
-use halite_bundle::{Action, Manifest, ModuleEntry, Port, PortRole, Transfer};
+use halite_bundle::{Action, Manifest, ModuleEntry, ModuleRole, Port, PortRole, Transfer};
 use halite_ir::StageTask;
 use halite_recipe::Recipe;
 use halite_schedule::{self as pipeline, Crossing, Run, Schedule, Task, Transport};
@@ -13,6 +13,8 @@ use std::collections::HashSet;
 #[derive(Debug, Default)]
 pub(super) struct Update {
     pub(super) schedule: Vec<Vec<Action>>,
+    /// What they do in an evaluation, where several stages make it.
+    pub(super) evaluation: Vec<Vec<Action>>,
     pub(super) transfers: Vec<Transfer>,
 }
 
@@ -26,10 +28,14 @@ impl Update {
         counts: &IndexMap<String, usize>,
         stages: &[Option<StageOf>],
     ) -> Result<Self> {
-        let called = manifest.modules.iter().zip(stages).filter(|(entry, _)| counts.contains_key(&entry.name));
-        let of_stages: Vec<_> = called.filter_map(|(entry, stage)| Some(((*stage)?, entry))).collect();
+        let of_stages = manifest.modules.iter().zip(stages).filter_map(|(entry, stage)| Some(((*stage)?, entry)));
+        let of_stages: Vec<(StageOf, &ModuleEntry)> = of_stages.collect();
         if !of_stages.is_empty() {
-            return Self::of_stages(&of_stages, &manifest.recipe);
+            let is_called = |(_, entry): &&(StageOf, &ModuleEntry)| counts.contains_key(&entry.name);
+            let called: Vec<_> = of_stages.iter().filter(is_called).copied().collect();
+            let mut update = Self::of_stages(&called, &of_stages, &manifest.recipe)?;
+            update.evaluate(&of_stages, manifest.num_stages());
+            return Ok(update);
         }
         let action = |(name, &count): (&String, &usize)| {
             let entry = manifest.modules.iter().find(|entry| entry.name == *name);
@@ -38,24 +44,58 @@ impl Update {
             Action::Run { module: name.clone(), pieces }
         };
         let schedule = if counts.is_empty() { Vec::new() } else { vec![counts.iter().map(action).collect()] };
-        Ok(Self { schedule, transfers: Vec::new() })
+        Ok(Self { schedule, ..Self::default() })
     }
 
-    /// That of stages with these modules.
+    /// That of stages which call some of their modules.
     ///
     /// # Errors
     /// When the recipe has no such schedule.
-    fn of_stages(modules: &[(StageOf, &ModuleEntry)], recipe: &Recipe) -> Result<Self> {
+    fn of_stages(
+        called: &[(StageOf, &ModuleEntry)],
+        modules: &[(StageOf, &ModuleEntry)],
+        recipe: &Recipe,
+    ) -> Result<Self> {
+        if called.is_empty() {
+            return Ok(Self::default());
+        }
         let (pipeline, kind) = recipe.pipeline()?;
         let schedule = Schedule::new(kind, pipeline, Transport::Buffered);
         let schedule = schedule.map_err(|error| Diagnostic::bug(format!("a schedule that was refused: {error}")))?;
-        let by_task: IndexMap<StageTask, &ModuleEntry> = modules.iter().map(|(of, entry)| (of.task, *entry)).collect();
+        let by_task: IndexMap<StageTask, &ModuleEntry> = called.iter().map(|(of, entry)| (of.task, *entry)).collect();
         let mut writer = Writer { held: held(modules, pipeline.stages()), by_task, update: Self::default() };
         writer.hand_on(&schedule);
         writer.micro_batches(&schedule);
         writer.rounds(pipeline.stages());
         writer.share(pipeline.stages());
         Ok(writer.update)
+    }
+
+    /// Adds what stages do in an evaluation: one part after another.
+    fn evaluate(&mut self, modules: &[(StageOf, &ModuleEntry)], stages: usize) {
+        let mut parts: Vec<(usize, &ModuleEntry)> = Vec::new();
+        for (of, entry) in modules.iter().filter(|(_, entry)| entry.role == ModuleRole::EVAL) {
+            if let StageTask::Forward { part } = of.task {
+                parts.push((part, entry));
+            }
+        }
+        parts.sort_unstable_by_key(|(part, _)| *part);
+        if parts.is_empty() {
+            return;
+        }
+        self.evaluation.resize_with(stages, Vec::new);
+        for (at, (part, entry)) in parts.iter().enumerate() {
+            self.evaluation[entry.stage].push(Action::Run { module: entry.name.clone(), pieces: Some(0..1) });
+            let Some((_, next)) = parts.get(at + 1).filter(|(_, next)| next.stage != entry.stage) else { continue };
+            let values = passed(entry, next);
+            if values.is_empty() {
+                continue;
+            }
+            let (name, piece) = (format!("eval_{}", forward(*part)), Some(0));
+            self.evaluation[entry.stage].push(Action::Send { transfer: name.clone(), piece });
+            self.evaluation[next.stage].push(Action::Receive { transfer: name.clone(), piece });
+            self.transfers.push(Transfer { name, from: entry.stage, to: next.stage, values });
+        }
     }
 }
 

@@ -93,7 +93,7 @@ impl Advice<'_> {
         }
         let cores = taken.div_ceil(limit.max(1));
         let in_f32 = if is_narrow { format!(" ({} in `f32`)", bytes(wide)) } else { String::new() };
-        let of = if self.manifest.mesh.num_ranks() == 1 { "the state alone" } else { "the state of one rank alone" };
+        let of = if self.manifest.num_ranks() == 1 { "the state alone" } else { "the state of one rank alone" };
         Some(format!("{of} takes {}{in_f32}: at least {cores} cores", bytes(taken)))
     }
 

@@ -19,7 +19,7 @@ impl Utilization {
     pub(crate) fn of(manifest: &Manifest, executor: &dyn Executor) -> Option<Self> {
         let is_host = executor.platform().eq_ignore_ascii_case(HOST);
         let peak = manifest.statistics.peak_flops.filter(|_| !is_host)?;
-        let peak = peak as f64 * manifest.mesh.num_ranks() as f64;
+        let peak = peak as f64 * manifest.num_ranks() as f64;
         Some(Self { flops_per_token: manifest.statistics.matmul_flops_per_token as f64, peak })
     }
 

@@ -16,13 +16,15 @@ pub struct StageProgram {
     pub module: Module,
 }
 
-/// The programs of a module that `split-stages` or `split-update` cut, in the order of its calls; none where neither did.
+/// The programs of a module that `split-stages` or `split-update` cut, in the order of its calls; none where neither did. The names of the
+/// values that they hand on begin with `prefix`; state that is read on another stage than its own keeps its name.
 ///
 /// # Errors
 /// When the entry does anything beside.
 pub fn stage_programs(
     module: &Module,
     registry: &Registry,
+    prefix: &str,
     stage_of: impl Fn(usize) -> usize,
 ) -> Result<Vec<StageProgram>> {
     let Some(entry) = module.entry() else { return Ok(Vec::new()) };
@@ -34,7 +36,7 @@ pub fn stage_programs(
         call.ok_or_else(|| beside(module, inst.op.name()))
     });
     let calls: Vec<(Edge<'_>, StageTask)> = calls.collect::<Result<_>>()?;
-    let entry = Entry::of(module, entry, &calls);
+    let entry = Entry::of(module, entry, &calls, prefix);
     let program = |&(edge, task): &(Edge<'_>, StageTask)| {
         let stage = match task {
             StageTask::Forward { part } | StageTask::Backward { part } => stage_of(part),
@@ -60,7 +62,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn of(module: &'a Module, entry: &'a Function, calls: &[(Edge<'a>, StageTask)]) -> Self {
+    fn of(module: &'a Module, entry: &'a Function, calls: &[(Edge<'a>, StageTask)], prefix: &str) -> Self {
         let params = entry.params.iter().map(|param| (param.value, param)).collect();
         let state = entry.params.iter().map(|param| (&param.name, (param, entry.ty(param.value)))).collect();
         let mut results: FxHashMap<Value, Vec<&FuncResult>> = FxHashMap::default();
@@ -71,7 +73,7 @@ impl<'a> Entry<'a> {
         for (edge, _) in calls {
             let name = &module.function(edge.callee).name;
             for (at, value) in edge.results.iter().enumerate() {
-                handed_on.insert(*value, Name::from(format!("{name}.{at}")));
+                handed_on.insert(*value, Name::from(format!("{prefix}.{name}.{at}")));
             }
         }
         let read: Vec<Value> = calls.iter().flat_map(|(edge, _)| edge.args.iter().copied()).collect();
