@@ -28,13 +28,13 @@ pub struct Manifest {
     pub buffers: Vec<Buffer>,
     /// The compiled modules.
     pub modules: Vec<ModuleEntry>,
-    /// What the ranks of each stage do in an update, in order, one list for each stage: one list where there is no pipeline, none where
-    /// the bundle makes no updates. Each call reads the buffers as the one before on its stage left them.
+    /// The actions of the ranks in an update, in order, one list for each stage: one list where there is no pipeline, none where the
+    /// bundle makes no updates. Each call reads the buffers as the one before on its stage left them.
     pub schedule: Vec<Vec<Action>>,
     /// The same for an evaluation of one micro-batch, where stages of a pipeline make it together; otherwise a module is called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evaluation: Vec<Vec<Action>>,
-    /// What stages send to one another.
+    /// The values that stages send to one another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<Transfer>,
     /// How narrowing rounds in all modules.

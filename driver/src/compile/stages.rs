@@ -4,21 +4,24 @@ use super::{CompiledModule, locate};
 use crate::source::Source;
 use halite_bundle::ModuleRole;
 use halite_ir::StageTask;
+use halite_schedule::ScheduleKind;
 use halite_support::{Diagnostic, Result, codes};
 
-/// Refuses a recipe of which programs of stages would have to be made: there are none yet.
+/// Refuses a recipe of whose stages no programs are made yet: those of a schedule that runs the halves of a backward apart.
 ///
 /// # Errors
-/// When the recipe has several stages, at its key.
+/// When the recipe has such a schedule, at its key.
 pub fn check_stages(source: &Source) -> Result<()> {
-    let stages = source.recipe.stages();
-    if stages >= 1 {
+    let recipe = &source.recipe;
+    let splits = recipe.parallel.as_ref().is_some_and(|parallel| parallel.schedule == ScheduleKind::ZeroBubble);
+    if recipe.stages() == 1 || !splits {
         return Ok(());
     }
-    let message = format!("a pipeline of {stages} stages is not compiled yet");
-    let help = "set `parallel.pipeline = 1`, and shard the model by `parallel.tensor`; one stage alone compiles with fewer `layers`";
-    let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.pipeline").help(help);
-    Err(locate(source, error.note("`halite inspect --schedule` shows what its stages would do")))
+    let message = "a pipeline with the schedule `zero-bubble` is not compiled yet";
+    let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.schedule");
+    let error = error.note("it runs the gradients by inputs and those by weights apart, which are one program so far");
+    let help = "set `parallel.schedule = \"1f1b\"`, or `\"interleaved\"` with `parallel.chunks = 2`; `halite inspect --schedule` shows what each does";
+    Err(locate(source, error.help(help)))
 }
 
 /// The stage of a pipeline that runs a module, and the task of the module there.

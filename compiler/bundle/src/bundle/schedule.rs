@@ -108,12 +108,16 @@ fn check_read(module: &ModuleEntry, known: &Values<'_>) -> Checked {
     Ok(())
 }
 
-/// What all stages do in an update.
+/// The pieces that a module is called for.
+type Runs<'m> = (&'m ModuleEntry, Vec<Option<Range<usize>>>);
+
+/// The pieces of which a transfer is sent, and those of which it is received.
+type Exchange<'m> = (&'m Transfer, [Vec<Option<usize>>; 2]);
+
+/// The actions of all stages in an update, by the module or transfer that they are of.
 struct Doings<'m> {
-    /// The pieces that each module is called for.
-    runs: IndexMap<&'m str, (&'m ModuleEntry, Vec<Option<Range<usize>>>)>,
-    /// The pieces of which each transfer is sent, and those of which it is received.
-    transfers: IndexMap<&'m str, (&'m Transfer, [Vec<Option<usize>>; 2])>,
+    runs: IndexMap<&'m str, Runs<'m>>,
+    transfers: IndexMap<&'m str, Exchange<'m>>,
 }
 
 impl<'m> Doings<'m> {
@@ -173,7 +177,7 @@ impl<'m> Doings<'m> {
         for (name, (_, [sent, received])) in &mut self.transfers {
             sent.sort_unstable();
             received.sort_unstable();
-            if let Some([_, twice]) = sent.array_windows().find(|[one, next]| one == next) {
+            if let Some((_, twice)) = sent.iter().zip(sent.iter().skip(1)).find(|(one, next)| one == next) {
                 let piece = twice.map(|piece| format!(" of piece {piece}")).unwrap_or_default();
                 return Err(format!("the transfer `{name}`{piece} is sent twice"));
             }

@@ -306,7 +306,7 @@ fn a_name_that_is_no_text_is_not_ours() {
     assert!(error.message().ends_with("which is not part of the bundle there"), "{error}");
 }
 
-/// What an older build wrote is refused for its version, not for what it says otherwise.
+/// The manifest of an older build is refused for its version, not for its other form.
 #[test]
 fn a_manifest_of_version_3_is_compiled_again() {
     let folder = tempfile::tempdir().unwrap();

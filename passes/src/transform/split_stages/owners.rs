@@ -60,7 +60,9 @@ impl Owners {
                     }
                     // Nothing came from another part: the first one makes it, unless another reads it.
                     Owner::Reader if is_own && readers.is_empty() => readers.push(0),
-                    Owner::Reader => joins[at] = by_entry && !is_own,
+                    // What follows from the batch alone is returned by the part that returns the loss.
+                    Owner::Reader if by_entry && !is_own => readers.push(parts - 1),
+                    Owner::Reader => {}
                 }
                 readers.sort_unstable();
                 readers.dedup();
