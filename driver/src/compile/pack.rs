@@ -22,7 +22,7 @@ use halite_recipe::{Recipe, Waiver};
 use halite_stablehlo::Form;
 use halite_support::{Diagnostic, Diagnostics, Name, check_cancelled};
 use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target};
-use halite_tensor::Mesh;
+use halite_tensor::{Mesh, Packing};
 use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeSet;
 use std::mem::take;
@@ -280,7 +280,20 @@ impl Joined {
             policies: Vec::new(),
         };
         packed.into_iter().for_each(|module| joined.add(module));
+        joined.pack_as_weights();
         joined
+    }
+
+    /// Packs the state of weights as these. A module that reads such state without the weight does not say how.
+    fn pack_as_weights(&mut self) {
+        let packed = self.buffers.values().filter(|buffer| buffer.is_weight());
+        let packings: IndexMap<String, Packing> =
+            packed.filter_map(|weight| Some((weight.name.clone(), weight.packing.clone()?))).collect();
+        for buffer in self.buffers.values_mut() {
+            if let Some(packing) = buffer.of().and_then(|of| packings.get(of)) {
+                buffer.packing = Some(packing.clone());
+            }
+        }
     }
 
     fn add(&mut self, module: Packed<'_>) {
