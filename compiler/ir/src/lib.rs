@@ -6,6 +6,7 @@
 //! module is what the [`Interpreter`] computes.
 
 pub mod attr;
+mod alike;
 mod attrs;
 mod build;
 mod composite;
@@ -81,6 +82,7 @@ pub use rewrite::{Rewriter, rewrite_functions, rewrite_planned};
 pub use rounding::{Widened, engine, narrows, set_accumulate, widened};
 pub use sample::{sample_inputs, sample_module};
 pub use shards::{Linear, Shards, local_stride};
+pub use alike::are_alike;
 pub use stage_task::StageTask;
 pub use syntax::*;
 pub use traffic::{function_wire_bytes, wire};

@@ -5,14 +5,14 @@ use super::identity::identity;
 use super::ranges::{self, Ranges};
 use super::replicas::Replicas;
 use super::schedule::Update;
-use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, StageOf, locate};
+use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, StageOf, Twin, locate};
 use crate::roles::{Calls, Role};
 use crate::source::Source;
 use halite_analysis::CausalityReport;
 use halite_bundle::arguments;
 use halite_bundle::estimate::Estimate;
 use halite_bundle::{
-    Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry,
+    Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, Port,
     ModuleRole, RoundingChoice, sha256,
 };
 use halite_ir::Module;
@@ -59,9 +59,26 @@ pub(super) struct BuiltRole<'a, 'b> {
     pub(super) ranges: Ranges,
 }
 
-pub(super) fn pack<'a>(
+/// Packs a module, and then its twins.
+pub(super) fn pack_all<'a>(
+    mut module: CompiledModule,
+    built: &BuiltRole<'a, '_>,
+    whom: (&dyn Target, &Recipe),
+    options: &CompileOptions,
+) -> Result<Vec<Packed<'a>>, Diagnostic> {
+    let twins = take(&mut module.twins);
+    let first = pack(module, built, whom, options)?;
+    let mut packed = Vec::with_capacity(1 + twins.len());
+    for twin in &twins {
+        packed.push(first.twin(twin)?);
+    }
+    packed.insert(0, first);
+    Ok(packed)
+}
+
+fn pack<'a>(
     module: CompiledModule,
-    BuiltRole { role, built, ranges }: BuiltRole<'a, '_>,
+    BuiltRole { role, built, ranges }: &BuiltRole<'a, '_>,
     (target, recipe): (&dyn Target, &Recipe),
     options: &CompileOptions,
 ) -> Result<Packed<'a>, Diagnostic> {
@@ -75,7 +92,7 @@ pub(super) fn pack<'a>(
     check_cancelled()?;
     let micro_batches = micro_batches(built, laid);
     let called = Called { name: &name, role: &role.name, stage: module.stage.map(|of| of.stage) };
-    let ranges = ranges::repeated(ranges, entry, micro_batches);
+    let ranges = ranges::repeated(ranges.clone(), entry, micro_batches);
     let (mut described, buffers) = (module_entry(called, laid, ranges, &bytes), buffers(laid, micro_batches, module.stage.is_some()));
     described.estimate = estimate((&described, &buffers), &module, target, recipe)?;
     let mesh = laid.layout.map(|layout| layout.mesh.clone()).unwrap_or_default();
@@ -128,6 +145,46 @@ fn estimate(
     }
     let (arguments, flags) = (arguments(entry, buffers), target.settings(recipe).flags);
     Ok(Some(target.analyze(module.hlo.graph(), &recipe.target, &flags, &arguments)?.estimate))
+}
+
+impl<'a> Packed<'a> {
+    /// A twin: the same program, which reads and makes other buffers and values.
+    fn twin(&self, twin: &Twin) -> Result<Self, Diagnostic> {
+        let entry = twin.module.entry().ok_or_else(|| Diagnostic::bug("a program without an entry"))?;
+        let laid = Laid { entry, layout: twin.module.layout.as_deref() };
+        let renamed = |port: &Port| Port {
+            name: twin.names.get(port.name.as_str()).map_or_else(|| port.name.clone(), Name::to_string),
+            ..port.clone()
+        };
+        let entry = ModuleEntry {
+            name: twin.stage.name(&self.role.name),
+            stage: twin.stage.stage,
+            inputs: self.entry.inputs.iter().map(renamed).collect(),
+            outputs: self.entry.outputs.iter().map(renamed).collect(),
+            ..self.entry.clone()
+        };
+        let read: IndexSet<&str> = entry.inputs.iter().map(|port| port.name.as_str()).collect();
+        let mut buffers = buffers(laid, 1, true);
+        buffers.retain(|buffer| read.contains(buffer.name.as_str()));
+        Ok(Self {
+            role: self.role,
+            stage: Some(twin.stage),
+            mesh: self.mesh.clone(),
+            entry,
+            buffers,
+            figures: Figures { hlo_instructions: 0, ..self.figures },
+            files: IndexMap::new(),
+            decompositions: self.decompositions.clone(),
+            reports: Vec::new(),
+            remarks: Vec::new(),
+            audit: Audit::default(),
+            replicas: self.replicas.clone(),
+            warnings: Vec::new(),
+            check: ModuleCheck::default(),
+            policies: Vec::new(),
+            resident: 0,
+        })
+    }
 }
 
 impl Packed<'_> {
