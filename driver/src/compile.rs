@@ -355,7 +355,9 @@ impl Session {
         let modules = self.finish_role(unfinished, recipe, &self.sources, options)?;
         <[CompiledModule; 1]>::try_from(modules).map(|[module]| module).map_err(|modules| {
             let message = format!("`{}` is {} programs of stages, not one module", role.name.name(), modules.len());
-            Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.pipeline").help("compile the recipe as a whole")
+            Diagnostic::error(codes::NOT_SUPPORTED, message)
+                .key("parallel.pipeline")
+                .help("compile the recipe as a whole")
         })
     }
 

@@ -79,7 +79,8 @@ pub(super) fn run(executor: &dyn Executor, stages: &mut [Stage], plan: &[Vec<Pla
     let links = Links::between(stages.len());
     let all: Vec<Outputs> = std::thread::scope(|scope| {
         let all = stages.iter_mut().zip(plan).zip(links);
-        let workers = all.map(|((stage, plan), links)| scope.spawn(move || Worker { executor, stage, links }.run(plan)));
+        let workers =
+            all.map(|((stage, plan), links)| scope.spawn(move || Worker { executor, stage, links }.run(plan)));
         let workers: Vec<_> = workers.collect();
         workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });

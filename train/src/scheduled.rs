@@ -58,6 +58,23 @@ impl Doing {
         if let Self::Run(call) = self { Some(call) } else { None }
     }
 
+    /// What stages do for a role that is no part of an update; `None` where the bundle does not have it.
+    ///
+    /// # Errors
+    /// As [`doings`].
+    pub(super) fn of_role(
+        bundle: &Bundle,
+        role: &ModuleRole,
+        load: impl Fn(&ModuleEntry) -> Result<LoadedModule>,
+    ) -> Result<Option<Vec<Vec<Self>>>> {
+        let manifest = &bundle.manifest;
+        match (manifest.roles.get(role), bundle.module_with_role(role)) {
+            (Some(lists), _) => doings(manifest, lists, load).map(Some),
+            (None, Ok(entry)) => Self::once(manifest, load(entry)?).map(Some),
+            (None, Err(_)) => Ok(None),
+        }
+    }
+
     /// One call of a module that makes no update, on one stage.
     ///
     /// # Errors
@@ -108,12 +125,16 @@ pub(super) fn doings(
                 Action::Run { module, pieces } => {
                     let module = match loaded.get(module.as_str()) {
                         Some(module) => module.clone(),
-                        None => loaded.entry(module).insert_entry(Arc::new(load(find(manifest, module)?)?)).get().clone(),
+                        None => {
+                            loaded.entry(module).insert_entry(Arc::new(load(find(manifest, module)?)?)).get().clone()
+                        }
                     };
                     Doing::Run(Call::new(manifest, module, pieces.clone())?)
                 }
                 Action::Send { transfer: name, piece } => Doing::Send { transfer: transfer(name)?, piece: *piece },
-                Action::Receive { transfer: name, piece } => Doing::Receive { transfer: transfer(name)?, piece: *piece },
+                Action::Receive { transfer: name, piece } => {
+                    Doing::Receive { transfer: transfer(name)?, piece: *piece }
+                }
             });
         }
         stages.push(doings);

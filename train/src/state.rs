@@ -137,7 +137,10 @@ impl State {
 
     /// The state of this name on the first stage that holds it.
     fn placed(&self, name: &str) -> Result<&Placed> {
-        self.stages.iter().find_map(|stage| stage.state(name)).unwrap_or_else(|| Err(Diagnostic::bug(format!("no stage holds `{name}`"))))
+        self.stages
+            .iter()
+            .find_map(|stage| stage.state(name))
+            .unwrap_or_else(|| Err(Diagnostic::bug(format!("no stage holds `{name}`"))))
     }
 
     /// The calls that are made and the values that are sent, for each stage, each call with the part of the batch that it reads.

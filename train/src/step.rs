@@ -1,11 +1,11 @@
 //! A training step with its state on devices.
 
+use super::batch::DeviceBatch;
 use super::divergence;
 use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
 use super::record::{KEY, Record};
 use super::scheduled::{Doing, doings};
-use super::batch::DeviceBatch;
 use super::state::{State, Updates};
 use crate::execute::{KernelChoice, LoadedModule};
 use crate::placed::Placed;
@@ -157,11 +157,7 @@ impl TrainStep {
         check_here(executor.as_ref(), manifest)?;
         let update = doings(manifest, &manifest.schedule, load)?;
         check_loss(&update)?;
-        let eval = match bundle.module_with_role(&ModuleRole::EVAL) {
-            _ if eval && !manifest.evaluation.is_empty() => Some(doings(manifest, &manifest.evaluation, load)?),
-            Ok(entry) if eval => Some(Doing::once(manifest, load(entry)?)?),
-            _ => None,
-        };
+        let eval = if eval { Doing::of_role(bundle, &ModuleRole::EVAL, load)? } else { None };
         let (manifest, micro_batches) = (manifest.clone(), MicroBatches::of(manifest)?);
         let modules = Arc::new(Modules { manifest, update, eval, micro_batches });
         Ok(Self {

@@ -23,6 +23,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("hlat-7b", {**SMALL, "target": "trn2", "parallel": {"data": 4}}),
     ("hlat-7b-paper", {**SMALL, "target": "trn1", "accumulate": 1}),
     ("hlat-70b", {**SMALL, "parallel": {"pipeline": 1, "tensor": 2, "data": 2}}),
+    ("tiny", {"accumulate": 4, "parallel": {"pipeline": 2}}),
 ]
 
 

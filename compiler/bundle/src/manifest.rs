@@ -34,8 +34,9 @@ pub struct Manifest {
     /// The actions of the ranks in an update, in order, one list for each stage: one list where there is no pipeline, none where the
     /// bundle makes no updates. Each call reads the buffers as the one before on its stage left them.
     pub schedule: Vec<Vec<Action>>,
-    /// The same for an evaluation of one micro-batch, where stages of a pipeline make it together; otherwise a module is called.
-    pub evaluation: Vec<Vec<Action>>,
+    /// The same for each role that is no part of an update, on one micro-batch, where several stages do it together; otherwise its module is
+    /// called.
+    pub roles: IndexMap<ModuleRole, Vec<Vec<Action>>>,
     /// The values that stages send to one another.
     pub transfers: Vec<Transfer>,
     /// How narrowing rounds in all modules.

@@ -21,7 +21,8 @@ fn is_alike(one: &Function, other: &Function) -> bool {
         let roles = one.params.iter().zip(&other.params);
         roles.into_iter().all(|(one, other)| one.value == other.value && are_roles_alike(&one.role, &other.role))
     };
-    let values = || one.values.iter().zip(&other.values).all(|(one, other)| (&one.ty, one.def) == (&other.ty, other.def));
+    let values =
+        || one.values.iter().zip(&other.values).all(|(one, other)| (&one.ty, one.def) == (&other.ty, other.def));
     let insts = || one.insts.iter().zip(&other.insts).all(|(one, other)| are_insts_alike(one, other));
     flags
         && sizes == (other.params.len(), other.insts.len(), other.results.len(), other.values.len())

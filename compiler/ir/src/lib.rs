@@ -5,8 +5,8 @@
 //! about an op stands in one file under `ops/` (primitives) or `composites/` (named decompositions). The meaning of a
 //! module is what the [`Interpreter`] computes.
 
-pub mod attr;
 mod alike;
+pub mod attr;
 mod attrs;
 mod build;
 mod composite;
@@ -51,6 +51,7 @@ mod ty;
 mod verify;
 mod wire;
 
+pub use alike::are_alike;
 pub use attr::{Attr, Real};
 pub use attrs::{AttrKey, AttrSpec, AttrValue, Attrs, Cast};
 pub use build::{Builder, Draft, present};
@@ -82,7 +83,6 @@ pub use rewrite::{Rewriter, rewrite_functions, rewrite_planned};
 pub use rounding::{Widened, engine, narrows, set_accumulate, widened};
 pub use sample::{sample_inputs, sample_module};
 pub use shards::{Linear, Shards, local_stride};
-pub use alike::are_alike;
 pub use stage_task::StageTask;
 pub use syntax::*;
 pub use traffic::{function_wire_bytes, wire};

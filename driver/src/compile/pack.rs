@@ -12,8 +12,8 @@ use halite_analysis::CausalityReport;
 use halite_bundle::arguments;
 use halite_bundle::estimate::Estimate;
 use halite_bundle::{
-    Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, Port,
-    ModuleRole, RoundingChoice, sha256,
+    Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
+    Port, RoundingChoice, sha256,
 };
 use halite_ir::Module;
 use halite_lang::Elaborated;
@@ -93,7 +93,8 @@ fn pack<'a>(
     let micro_batches = micro_batches(built, laid);
     let called = Called { name: &name, role: &role.name, stage: module.stage.map(|of| of.stage) };
     let ranges = ranges::repeated(ranges.clone(), entry, micro_batches);
-    let (mut described, buffers) = (module_entry(called, laid, ranges, &bytes), buffers(laid, micro_batches, module.stage.is_some()));
+    let (mut described, buffers) =
+        (module_entry(called, laid, ranges, &bytes), buffers(laid, micro_batches, module.stage.is_some()));
     described.estimate = estimate((&described, &buffers), &module, target, recipe)?;
     let mesh = laid.layout.map(|layout| layout.mesh.clone()).unwrap_or_default();
     check_cancelled()?;
@@ -262,12 +263,18 @@ pub(super) fn assemble(
     }
     let read: IndexSet<String> = match counts.is_empty() {
         true => packed.first().into_iter().flat_map(Packed::inputs).map(str::to_owned).collect(),
-        false => packed.iter().filter(|module| counts.contains_key(module.name())).flat_map(Packed::inputs).map(str::to_owned).collect(),
+        false => packed
+            .iter()
+            .filter(|module| counts.contains_key(module.name()))
+            .flat_map(Packed::inputs)
+            .map(str::to_owned)
+            .collect(),
     };
     let stages: Vec<Option<StageOf>> = packed.iter().map(|module| module.stage).collect();
     let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
     let mut joined = Joined::of(prepared, packed);
-    let statistics = statistics(&source.recipe, &calls, (&joined.buffers, &read), &mesh, target.peak_flops(&source.recipe))?;
+    let statistics =
+        statistics(&source.recipe, &calls, (&joined.buffers, &read), &mesh, target.peak_flops(&source.recipe))?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let model = ModelInfo {
         name: elaborated.module.name.to_string(),
@@ -282,7 +289,7 @@ pub(super) fn assemble(
         buffers: take(&mut joined.buffers).into_values().collect(),
         modules: take(&mut joined.modules),
         schedule: Vec::new(),
-        evaluation: Vec::new(),
+        roles: IndexMap::new(),
         transfers: Vec::new(),
         rounding: RoundingChoice::of(&source.recipe.precision),
         environment,
@@ -291,8 +298,8 @@ pub(super) fn assemble(
         platform,
         statistics,
     };
-    let Update { schedule, evaluation, transfers } = Update::of(&manifest, &counts, &stages)?;
-    let manifest = Manifest { schedule, evaluation, transfers, ..manifest };
+    let Update { schedule, roles, transfers } = Update::of(&manifest, &counts, &stages)?;
+    let manifest = Manifest { schedule, roles, transfers, ..manifest };
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
     warnings.extend(source.places.told());

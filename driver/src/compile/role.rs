@@ -125,7 +125,8 @@ impl Session {
             let twins = programs.map(|twin| Twin::of(&module, twin)).collect();
             let dumper = Dumper::new(stage.name(&role.name), options.dumps.as_ref());
             let (findings, dumps) = whole.take().unwrap_or_else(|| (super::findings(options), IndexMap::new()));
-            let unfinished = Unfinished { role, module, left: left.clone(), reports: reports.clone(), findings, dumper };
+            let unfinished =
+                Unfinished { role, module, left: left.clone(), reports: reports.clone(), findings, dumper };
             let mut compiled = self.finish_module(unfinished, Some(stage), whom)?;
             compiled.dumps.extend(dumps);
             compiled.twins = twins;

@@ -291,7 +291,7 @@ class Manifest:
     flags: tuple[str, ...]
     statistics: Statistics
     mesh: Mesh = field(default_factory=Mesh)
-    evaluation: tuple[tuple[Action, ...], ...] = ()
+    roles: Mapping[str, tuple[tuple[Action, ...], ...]] = field(default_factory=dict)
     transfers: tuple[Transfer, ...] = ()
     launch: Launch | None = None
     platform: str | None = None
@@ -364,7 +364,7 @@ def _manifest(raw: Any, text: str) -> Manifest:
         "buffers": buffers,
         "modules": tuple(_module(module, sub_axes, by_name) for module in raw["modules"]),
         "schedule": _actions(raw["schedule"]),
-        "evaluation": _actions(raw.get("evaluation", ())),
+        "roles": {role: _actions(lists) for role, lists in raw.get("roles", {}).items()},
         "transfers": tuple(_transfer(transfer) for transfer in raw.get("transfers", ())),
         "flags": tuple(raw["flags"]),
         "launch": launch and Launch(**{**launch, "forbidden": tuple(launch["forbidden"])}),

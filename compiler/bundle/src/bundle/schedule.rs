@@ -14,7 +14,8 @@ type Values<'m> = IndexMap<(usize, &'m str), &'m Port>;
 /// Checks that modules and transfers are there and lie on their stages, that each piece of the batch is taken once and all calls take
 /// one number of micro-batches, that what is sent is received, and that each value has one maker.
 pub(super) fn check(manifest: &Manifest) -> Checked {
-    let stages = manifest.schedule.len().max(manifest.evaluation.len());
+    let lists = std::iter::once(&manifest.schedule).chain(manifest.roles.values());
+    let stages = lists.map(Vec::len).max().unwrap_or(0);
     if let Some(module) = manifest.modules.iter().find(|module| module.stage >= stages.max(1)) {
         return Err(format!(
             "the module `{}` is of stage {}, which the schedule does not have",
@@ -130,7 +131,7 @@ impl<'m> Doings<'m> {
         if doings.transfers.len() < manifest.transfers.len() {
             return Err("two transfers have one name".to_owned());
         }
-        for lists in [&manifest.schedule, &manifest.evaluation] {
+        for lists in std::iter::once(&manifest.schedule).chain(manifest.roles.values()) {
             for (stage, actions) in lists.iter().enumerate() {
                 actions.iter().try_for_each(|action| doings.add(stage, action))?;
             }

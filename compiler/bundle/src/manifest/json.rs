@@ -23,8 +23,8 @@ pub(super) struct ManifestJson {
     buffers: Vec<Buffer>,
     modules: Vec<ModuleJson>,
     schedule: Vec<Vec<Action>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    evaluation: Vec<Vec<Action>>,
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    roles: IndexMap<ModuleRole, Vec<Vec<Action>>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     transfers: Vec<Transfer>,
     rounding: RoundingChoice,
@@ -115,16 +115,49 @@ fn by_name(buffers: &[Buffer]) -> Buffers<'_> {
 
 impl From<Manifest> for ManifestJson {
     fn from(manifest: Manifest) -> Self {
-        let Manifest { modules, version, model, recipe, mesh, buffers, schedule, evaluation, transfers, rounding, environment, flags, launch, platform, statistics } = manifest;
+        let Manifest {
+            modules,
+            version,
+            model,
+            recipe,
+            mesh,
+            buffers,
+            schedule,
+            roles,
+            transfers,
+            rounding,
+            environment,
+            flags,
+            launch,
+            platform,
+            statistics,
+        } = manifest;
         let by_name = by_name(&buffers);
         let modules = modules.into_iter().map(|module| written(module, &by_name)).collect();
-        Self { modules, version, model, recipe, mesh, buffers, schedule, evaluation, transfers, rounding, environment, flags, launch, platform, statistics }
+        Self {
+            modules,
+            version,
+            model,
+            recipe,
+            mesh,
+            buffers,
+            schedule,
+            roles,
+            transfers,
+            rounding,
+            environment,
+            flags,
+            launch,
+            platform,
+            statistics,
+        }
     }
 }
 
 fn written(module: ModuleEntry, buffers: &Buffers<'_>) -> ModuleJson {
     let ModuleEntry { name, role, stage, file, sha256, inputs, outputs, estimate, decompositions } = module;
-    let positions: HashMap<&str, usize> = inputs.iter().enumerate().map(|(at, port)| (port.name.as_str(), at)).collect();
+    let positions: HashMap<&str, usize> =
+        inputs.iter().enumerate().map(|(at, port)| (port.name.as_str(), at)).collect();
     let short = |port: &Port, alias: Option<usize>| match buffers.get(port.name.as_str()) {
         Some(buffer) if *port == (Port { alias, ..reading(buffer) }) => PortJson::Buffer(port.name.clone()),
         _ => PortJson::Port(port.clone()),
@@ -143,10 +176,42 @@ impl TryFrom<ManifestJson> for Manifest {
     type Error = String;
 
     fn try_from(json: ManifestJson) -> Result<Self, String> {
-        let ManifestJson { modules, version, model, recipe, mesh, buffers, schedule, evaluation, transfers, rounding, environment, flags, launch, platform, statistics } = json;
+        let ManifestJson {
+            modules,
+            version,
+            model,
+            recipe,
+            mesh,
+            buffers,
+            schedule,
+            roles,
+            transfers,
+            rounding,
+            environment,
+            flags,
+            launch,
+            platform,
+            statistics,
+        } = json;
         let by_name = by_name(&buffers);
         let modules = modules.into_iter().map(|module| read(module, &by_name)).collect::<Result<_, _>>()?;
-        Ok(Self { modules, version, model, recipe, mesh, buffers, schedule, evaluation, transfers, rounding, environment, flags, launch, platform, statistics })
+        Ok(Self {
+            modules,
+            version,
+            model,
+            recipe,
+            mesh,
+            buffers,
+            schedule,
+            roles,
+            transfers,
+            rounding,
+            environment,
+            flags,
+            launch,
+            platform,
+            statistics,
+        })
     }
 }
 
@@ -160,7 +225,8 @@ fn read(module: ModuleJson, buffers: &Buffers<'_>) -> Result<ModuleEntry, String
         }
     };
     let inputs: Vec<Port> = inputs.into_iter().map(port).collect::<Result<_, _>>()?;
-    let positions: HashMap<&str, usize> = inputs.iter().enumerate().map(|(at, port)| (port.name.as_str(), at)).collect();
+    let positions: HashMap<&str, usize> =
+        inputs.iter().enumerate().map(|(at, port)| (port.name.as_str(), at)).collect();
     let replaced = |output: PortJson| match &output {
         PortJson::Port(_) => port(output),
         PortJson::Buffer(of) => {

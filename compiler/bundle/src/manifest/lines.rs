@@ -97,7 +97,9 @@ impl Tree {
         }
         match self {
             Self::Plain(plain) => text.push_str(plain),
-            Self::List(items) if items.iter().all(|item| matches!(item, Self::Plain(_))) => fill(text, items, indent + 2),
+            Self::List(items) if items.iter().all(|item| matches!(item, Self::Plain(_))) => {
+                fill(text, items, indent + 2)
+            }
             Self::List(items) => {
                 text.push('[');
                 for (at, item) in items.iter().enumerate() {

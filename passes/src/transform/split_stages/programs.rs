@@ -1,6 +1,8 @@
 //! The programs of stages, each a module.
 
-use halite_ir::{Edge, FuncResult, Function, Module, Param, ParamRole, Registry, ResultRole, Rewriter, StageTask, TensorType, Value};
+use halite_ir::{
+    Edge, FuncResult, Function, Module, Param, ParamRole, Registry, ResultRole, Rewriter, StageTask, TensorType, Value,
+};
 use halite_support::{Diagnostic, Name, Result, codes};
 use rustc_hash::FxHashMap;
 
@@ -42,9 +44,7 @@ pub fn stage_programs(
             StageTask::Forward { part } | StageTask::Backward { part } => stage_of(part),
             StageTask::Update { stage, .. } => stage,
         };
-        let is_elsewhere = |param: &Param| {
-            matches!(&param.role, ParamRole::State(spec) if spec.part.is_some_and(|part| stage_of(part) != stage))
-        };
+        let is_elsewhere = |param: &Param| matches!(&param.role, ParamRole::State(spec) if spec.part.is_some_and(|part| stage_of(part) != stage));
         Ok(StageProgram { task, stage, module: entry.program(edge, registry, is_elsewhere)? })
     };
     calls.iter().map(program).collect()
@@ -82,12 +82,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The module whose entry is a callee of this one. Of state that is `elsewhere`, it is given the value.
-    fn program(
-        &self,
-        edge: Edge<'_>,
-        registry: &Registry,
-        is_elsewhere: impl Fn(&Param) -> bool,
-    ) -> Result<Module> {
+    fn program(&self, edge: Edge<'_>, registry: &Registry, is_elsewhere: impl Fn(&Param) -> bool) -> Result<Module> {
         let callee = self.module.function(edge.callee);
         let mut module = self.module.clone();
         module.take_entry()?;
