@@ -105,7 +105,7 @@ impl<'a> Entry<'a> {
         for (own, result) in callee.results.iter().zip(edge.results) {
             let value = b.value(own.value)?;
             for named in self.results.get(result).into_iter().flatten() {
-                b.named_result(value, named.name.clone(), named.role.clone());
+                b.named_result(value, named.name.clone(), self.role(edge, &named.role));
             }
             if let Some(name) = self.handed_on.get(result) {
                 b.named_result(value, name.clone(), ResultRole::Value);
@@ -115,6 +115,14 @@ impl<'a> Entry<'a> {
         b.into_builder().finish();
         module.drop_unreached();
         Ok(module)
+    }
+
+    /// The role of a result of a callee. What a sum of another program is divided by is a metric here, whose name says of what.
+    fn role(&self, edge: Edge<'_>, role: &ResultRole) -> ResultRole {
+        let ResultRole::Over(of) = role else { return role.clone() };
+        let mut own = edge.results.iter().flat_map(|result| self.results.get(result).into_iter().flatten());
+        let has_sum = own.any(|other| other.role == ResultRole::Sum && other.name == *of);
+        if has_sum { role.clone() } else { ResultRole::Metric }
     }
 
     /// The state that a callee replaces without reading it. Its memory is given to what replaces it.
