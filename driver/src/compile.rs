@@ -426,15 +426,8 @@ fn step_roles(asked: &[ModuleRole], recipe: &Recipe, target: &dyn Target) -> Res
     if !two && asked.contains(&whole) {
         Accumulate::check_in_one(recipe.sizes()?.accumulate)?;
     }
-    // No list of a bundle says how stages make a forward alone.
-    let is_left_out = |role: &&ModuleRole| recipe.stages() > 1 && **role == ModuleRole::FORWARD;
-    if asked != ModuleRole::DEFAULT.as_slice() && asked.iter().any(|role| is_left_out(&role)) {
-        let message = "a pipeline has no module with the role `forward`";
-        let help = "leave the role out, or compile the recipe with `parallel.pipeline = 1`";
-        return Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help(help));
-    }
     let of = |role: &ModuleRole| if two && *role == whole { parts.to_vec() } else { vec![role.clone()] };
-    let roles: IndexSet<ModuleRole> = asked.iter().filter(|role| !is_left_out(role)).flat_map(of).collect();
+    let roles: IndexSet<ModuleRole> = asked.iter().flat_map(of).collect();
     match parts.iter().find(|part| roles.contains(*part)) {
         Some(part) if roles.contains(&whole) => {
             let message = format!("`{}` is a whole update, and `{}` a part of another", whole.name(), part.name());

@@ -34,7 +34,7 @@ pub(super) fn check(manifest: &Manifest) -> Checked {
     if manifest.micro_batches().is_none() {
         return Err("the calls of the schedule read different numbers of micro-batches".to_owned());
     }
-    [&manifest.schedule, &manifest.evaluation].into_iter().try_for_each(|lists| {
+    std::iter::once(&manifest.schedule).chain(manifest.roles.values()).try_for_each(|lists| {
         check_whole(manifest, lists)?;
         play::play(manifest, lists)
     })
