@@ -46,7 +46,7 @@ fn state(start: i128) -> Tensors {
 /// Saves a state as the ranks do, one after another.
 fn save(disk: &Disk, place: &Path, state: &Tensors) -> Result<()> {
     let mesh = mesh();
-    let mut index = PartsIndex::new(place, next_series(place), &mesh, buffers());
+    let mut index = PartsIndex::new(place, next_series(place), (1, &mesh), buffers().into_iter().map(|buffer| (buffer, 0)).collect());
     index.texts.insert("key".to_owned(), "text".to_owned());
     for rank in 0..mesh.num_ranks() {
         let mut part = Tensors::new();
@@ -134,7 +134,7 @@ fn indices_that_are_none_are_refused() {
     let sound: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     type Change = fn(&mut serde_json::Value);
     let changes: [(Change, &str); 7] = [
-        (|index| index["parts"] = 2.into(), "has version 2, this build reads version 1"),
+        (|index| index["parts"] = 3.into(), "has version 3, this build reads versions up to 2"),
         (|index| index["files"][1] = "../x".into(), "it names `../x`, which is not a file beside it"),
         (|index| _ = index["files"].as_array_mut().unwrap().pop(), "it names 3 files of 4 ranks"),
         (|index| index["buffers"][0]["shape"] = serde_json::json!([3, 6]), "the buffer `quarters`"),
