@@ -90,7 +90,11 @@ impl Launched {
         if let Some(message) = misfit(world) {
             return Err(refuse(message));
         }
-        let address = if world > 1 { Some(next_port(variable(FIRST_ROOT).or_else(|| variable(ROOT))).map_err(refuse)?) } else { None };
+        let address = if world > 1 {
+            Some(next_port(variable(FIRST_ROOT).or_else(|| variable(ROOT))).map_err(refuse)?)
+        } else {
+            None
+        };
         let launch = LAUNCH.iter().find_map(|name| variable(name)).unwrap_or_default();
         let secret = sha256(format!("{launch}\0{what}").as_bytes());
         Ok(Self { rank, world, address, secret })

@@ -100,7 +100,10 @@ fn each_stage_has_its_root() {
     assert!(second_of_two.status.success(), "{}", text(&second_of_two.stderr));
     assert_eq!(ranks(&[3, 4, 5]), ["a:9 a:7\n", "b:7 a:7\n", "b:7 a:7\n"]);
     for (options, told) in [
-        (&["--nodes", "2", "--root", "a:7"][..], "stages begin on several nodes: --root needs an address for each of 3"),
+        (
+            &["--nodes", "2", "--root", "a:7"][..],
+            "stages begin on several nodes: --root needs an address for each of 3",
+        ),
         (&["--root", "a:7,a:9"], "--root has 2 addresses of 3 stages"),
         (&["--root", "a:7,a:9,b"], "--root is not HOST:PORT with a port from 1 to 65534: 'b'"),
         (&["--root", "a:65533"], "--root is not HOST:PORT with a port from 1 to 65530: 'a:65533'"),

@@ -1,7 +1,7 @@
 //! A module that only reads: its weights stay on the devices from batch to batch.
 
-use crate::execute::LoadedModule;
 use crate::batch::DeviceBatch;
+use crate::execute::LoadedModule;
 use crate::scheduled::Doing;
 use crate::state::State;
 use halite_bundle::tensors::Tensors;

@@ -61,6 +61,7 @@ mod wires;
 mod worker;
 
 pub use amount::{Amount, HeldOutCount};
+pub use batch::DeviceBatch;
 pub use checkpoint::{Checkpoint, Checkpoints, Newest, is_due};
 pub use evaluate::{Evaluated, Evaluator};
 pub use events::Event;
@@ -85,7 +86,6 @@ pub use rollback::Rollback;
 pub use run::train;
 pub use sample::Sample;
 pub use startup::Startup;
-pub use batch::DeviceBatch;
 pub use step::{Batch, TrainStep};
 pub use update::Run;
 pub use watch::{Alarm, Seen, TensorBoard, TimeRecord, Times};

@@ -53,11 +53,7 @@ impl Transport for Links {
         self.to.get(transfer.to).and_then(|to| to.send(parcel).ok()).ok_or_else(|| ended(transfer.to))
     }
 
-    fn receive(
-        &mut self,
-        _: &dyn Executor,
-        Carried { transfer, piece }: Carried<'_>,
-    ) -> Result<Vec<Vec<Buffer>>> {
+    fn receive(&mut self, _: &dyn Executor, Carried { transfer, piece }: Carried<'_>) -> Result<Vec<Vec<Buffer>>> {
         let is_it = |parcel: &Parcel| parcel.transfer == transfer.name && parcel.piece == piece;
         if let Some(at) = self.early.iter().position(is_it) {
             return Ok(self.early.swap_remove(at).values);

@@ -129,12 +129,16 @@ pub(super) fn doings(
                 Action::Run { module, pieces } => {
                     let module = match loaded.get(module.as_str()) {
                         Some(module) => module.clone(),
-                        None => loaded.entry(module).insert_entry(Arc::new(load(find(manifest, module)?)?)).get().clone(),
+                        None => {
+                            loaded.entry(module).insert_entry(Arc::new(load(find(manifest, module)?)?)).get().clone()
+                        }
                     };
                     Doing::Run(Call::new(manifest, module, pieces.clone())?)
                 }
                 Action::Send { transfer: name, piece } => Doing::Send { transfer: transfer(name)?, piece: *piece },
-                Action::Receive { transfer: name, piece } => Doing::Receive { transfer: transfer(name)?, piece: *piece },
+                Action::Receive { transfer: name, piece } => {
+                    Doing::Receive { transfer: transfer(name)?, piece: *piece }
+                }
             });
         }
         stages.push(doings);

@@ -3,8 +3,8 @@
 use crate::batch::Piece;
 use crate::execute::LoadedModule;
 use crate::placed::{Argument, Placed, Placement, Ranks};
-use halite_bundle::content::declared;
 use crate::transport::Carried;
+use halite_bundle::content::declared;
 use halite_bundle::{Action, Buffer, Manifest, Port, PortRole};
 use halite_runtime::{Buffer as DeviceBuffer, Executor};
 use halite_support::{Diagnostic, Result, codes};
@@ -253,7 +253,8 @@ impl Stage {
 fn readers(manifest: &Manifest, stage: usize) -> IndexMap<String, usize> {
     let own = manifest.modules.iter().filter(|module| module.stage == stage).flat_map(|module| &module.inputs);
     let read = own.filter(|port| port.role == PortRole::Value).map(|port| &port.name);
-    let sent: HashSet<&String> = manifest.schedule.iter().chain(&manifest.evaluation).flatten().filter_map(sent).collect();
+    let sent: HashSet<&String> =
+        manifest.schedule.iter().chain(&manifest.evaluation).flatten().filter_map(sent).collect();
     let transfers = manifest.transfers.iter().filter(|own| own.from == stage && sent.contains(&own.name));
     let mut readers = IndexMap::new();
     for name in read.chain(transfers.flat_map(|transfer| &transfer.values)) {

@@ -49,7 +49,8 @@ impl Updates {
     /// The error of a call of a module, with the number of the update that it was part of.
     pub(super) fn blame(self, error: Diagnostic, module: &str) -> Diagnostic {
         let begun = self.attempted + 1;
-        let what = if module.is_empty() { "values went between stages".to_owned() } else { format!("`{module}` was called") };
+        let what =
+            if module.is_empty() { "values went between stages".to_owned() } else { format!("`{module}` was called") };
         error
             .note(format!("{what} after {} whole updates; update {begun} was not made", self.attempted))
             .note("what it was given is gone from the device: load a state to go on")
@@ -108,9 +109,7 @@ impl State {
     ) -> Result<Tensors> {
         let (stage, rank) = (rank / mesh.num_ranks(), rank % mesh.num_ranks());
         let is_first = |buffer: &&Buffer| self.holdings.first(&buffer.name) == Some(stage);
-        let mine = wanted
-            .filter(is_first)
-            .filter(|buffer| parts::holder(mesh, buffer.sharding.as_ref(), rank) == rank);
+        let mine = wanted.filter(is_first).filter(|buffer| parts::holder(mesh, buffer.sharding.as_ref(), rank) == rank);
         mine.map(|buffer| Ok((buffer.name.clone(), self.placed(&buffer.name)?.first().download()?))).collect()
     }
 

@@ -2,11 +2,11 @@
 
 mod together;
 
+use super::batch::DeviceBatch;
 use super::divergence;
 use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
 use super::scheduled::{Doing, check_loss, doings};
-use super::batch::DeviceBatch;
 use super::state::{State, Updates};
 use crate::execute::{KernelChoice, LoadedModule};
 use crate::placed::{Placed, Ranks};
@@ -441,7 +441,8 @@ impl TrainStep {
         state.start_anew(self.executor.as_ref(), &modules.manifest)?;
         wires.as_mut().map_or(Ok(()), |wires| wires.begin())?;
         let _span = tracing::debug_span!("update", step = self.updates.made).entered();
-        let outputs = state.run(self.executor.as_ref(), &plan, wires.as_mut().map(|wires| &mut **wires as &mut dyn Transport));
+        let outputs =
+            state.run(self.executor.as_ref(), &plan, wires.as_mut().map(|wires| &mut **wires as &mut dyn Transport));
         let outputs = outputs.map_err(|(error, module)| self.updates.blame(error, &module))?;
         state.come_to_end();
         Ok(outputs)

@@ -157,12 +157,7 @@ impl Wires {
 }
 
 impl Transport for Wires {
-    fn send(
-        &mut self,
-        _: &dyn Executor,
-        Carried { transfer, piece }: Carried<'_>,
-        values: &[&[Buffer]],
-    ) -> Result<()> {
+    fn send(&mut self, _: &dyn Executor, Carried { transfer, piece }: Carried<'_>, values: &[&[Buffer]]) -> Result<()> {
         let host = values.iter().copied().flatten().map(|part| Ok(part.download()?)).collect::<Result<Vec<_>>>()?;
         let label = Label::new(&transfer.name, piece, &host).to_line()?;
         let peers = self.peers.clone();

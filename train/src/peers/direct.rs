@@ -1,9 +1,9 @@
 //! Connections between two processes of a run, beside those to the leader. They are made as the run itself met: one of the two opens a
 //! door, and admits those that know its secret.
 
+use super::Peers;
 use super::join::{follow, welcome};
 use super::options::PeerOptions;
-use super::Peers;
 use halite_support::{Diagnostic, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,7 +29,8 @@ impl Peers {
         let own = self.rank();
         let awaits: Vec<usize> = others.iter().copied().filter(|other| *other > own).collect();
         let failed = |error: &dyn std::fmt::Display| {
-            self.ended().unwrap_or_else(|| self.lose(format!("rank {own} does not meet others directly: {error}"), true))
+            self.ended()
+                .unwrap_or_else(|| self.lose(format!("rank {own} does not meet others directly: {error}"), true))
         };
         let listener = if awaits.is_empty() { None } else { Some(self.open().map_err(|error| failed(&error))?) };
         let address = listener.as_ref().map(TcpListener::local_addr).transpose().map_err(|error| failed(&error))?;

@@ -55,12 +55,7 @@ enum Greeting {
 ///
 /// # Errors
 /// When not all come in time, one that knows the secret does not fit, or the run has ended.
-pub(super) fn meet(
-    options: &PeerOptions,
-    listener: TcpListener,
-    deadline: Instant,
-    give_up: &GiveUp,
-) -> Result<Met> {
+pub(super) fn meet(options: &PeerOptions, listener: TcpListener, deadline: Instant, give_up: &GiveUp) -> Result<Met> {
     let (say, said) = sync_channel(HEARD);
     let streams = (1..options.world).map(|_| None).collect();
     let (heard, passed_over) = (VecDeque::new(), Vec::new());

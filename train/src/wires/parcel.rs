@@ -81,9 +81,7 @@ impl Sender {
             let parcel = match self.next(&mut stream) {
                 Ok(Some(parcel)) => Ok(parcel),
                 Ok(None) => return,
-                Err(what) => {
-                    Err(Diagnostic::error(codes::OTHER_RANK, format!("stage {} {what}", self.stage)))
-                }
+                Err(what) => Err(Diagnostic::error(codes::OTHER_RANK, format!("stage {} {what}", self.stage))),
             };
             let is_last = parcel.is_err();
             if say.send(parcel).is_err() || is_last {

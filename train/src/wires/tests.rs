@@ -69,12 +69,8 @@ fn manifest() -> Manifest {
     (other.name, other.stage) = ("other".to_owned(), 1);
     (other.inputs, other.outputs) = (vec![port("x", &[2, 3])], vec![port("y", &[])]);
     manifest.modules = vec![module, other];
-    let transfer = |name: &str, from| Transfer {
-        name: format!("of-{name}"),
-        from,
-        to: 1 - from,
-        values: vec![name.to_owned()],
-    };
+    let transfer =
+        |name: &str, from| Transfer { name: format!("of-{name}"), from, to: 1 - from, values: vec![name.to_owned()] };
     manifest.transfers = vec![transfer("x", 0), transfer("y", 1)];
     let send = |name: &str, piece| Action::Send { transfer: name.to_owned(), piece };
     let receive = |name: &str, piece| Action::Receive { transfer: name.to_owned(), piece };

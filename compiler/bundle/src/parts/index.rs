@@ -68,8 +68,10 @@ impl PartsIndex {
         let value: serde_json::Value = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
         match value.get("parts").and_then(serde_json::Value::as_u64) {
             Some(version) if !(1..=u64::from(VERSION)).contains(&version) => {
-                let message =
-                    format!("the state `{}` has version {version}, this build reads versions up to {VERSION}", path.display());
+                let message = format!(
+                    "the state `{}` has version {version}, this build reads versions up to {VERSION}",
+                    path.display()
+                );
                 return Err(Diagnostic::error(codes::VERSION, message)
                     .help("take the version of Halite that wrote it, or a newer one"));
             }

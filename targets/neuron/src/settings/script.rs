@@ -19,7 +19,8 @@ impl Surroundings {
         }
         script.code("set -euo pipefail\n\nreadonly world_size=").word(&self.world_size.to_string());
         if self.profile == Profile::Program {
-            script.code("\n# Stages of a pipeline, each with as many of the ranks, one after another.\nreadonly stages=");
+            script
+                .code("\n# Stages of a pipeline, each with as many of the ranks, one after another.\nreadonly stages=");
             script.word(&self.stages.to_string());
         }
         let (usage, run) = match self.profile {
