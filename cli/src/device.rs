@@ -124,6 +124,7 @@ impl Device {
             call_timeout: self.timeout(),
             load_timeout,
             rank: launched.map_or(defaults.rank, |launched| (launched.rank, launched.world)),
+            stages: u32::try_from(bundle.manifest.num_stages()).unwrap_or(u32::MAX),
             give_up: peers.as_ref().map(Peers::give_up).unwrap_or_default(),
         };
         match Nrt::open(&library, &options).map_err(Diagnostics::from) {

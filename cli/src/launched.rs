@@ -15,6 +15,9 @@ const WORLD_SIZE: &str = "WORLD_SIZE";
 /// Address and port of the first process, at which libraries of ranks find one another.
 const ROOT: &str = "NEURON_RT_ROOT_COMM_ID";
 
+/// The same of the first stage, where several stages have addresses of their own for their libraries.
+const FIRST_ROOT: &str = "HALITE_ROOT";
+
 /// Variables that tell processes of one launch from those of others: an id that the user gives all of them, or the launcher's id of
 /// the launch.
 const LAUNCH: [&str; 3] = ["HALITE_LAUNCH", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
@@ -26,7 +29,7 @@ pub(super) struct Launched {
     pub(super) rank: u32,
     /// The number of processes.
     pub(super) world: u32,
-    /// `HOST:PORT` where processes meet: the port after that of [`ROOT`], which is the library's.
+    /// `HOST:PORT` where processes meet: the port after that of the root of the first stage, which is the library's.
     address: Option<String>,
     /// A digest of the launch and the manifest, which processes of another launch or with another bundle do not have.
     secret: String,
@@ -87,7 +90,11 @@ impl Launched {
         if let Some(message) = misfit(world) {
             return Err(refuse(message));
         }
-        let address = if world > 1 { Some(next_port(variable(ROOT)).map_err(refuse)?) } else { None };
+        let address = if world > 1 {
+            Some(next_port(variable(FIRST_ROOT).or_else(|| variable(ROOT))).map_err(refuse)?)
+        } else {
+            None
+        };
         let launch = LAUNCH.iter().find_map(|name| variable(name)).unwrap_or_default();
         let secret = sha256(format!("{launch}\0{what}").as_bytes());
         Ok(Self { rank, world, address, secret })
@@ -121,7 +128,9 @@ pub(super) fn world_size() -> Option<u32> {
 
 /// The message of a world that is not the mesh.
 fn misfit(manifest: &Manifest, world: Option<u32>) -> String {
-    let axes: Vec<_> = manifest.mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}")).collect();
+    let stages = Some(manifest.num_stages()).filter(|stages| *stages > 1).map(|stages| format!("{stages} stages"));
+    let axes = manifest.mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}"));
+    let axes: Vec<_> = stages.into_iter().chain(axes).collect();
     let ranks = match manifest.num_ranks() {
         1 => "1 rank".to_owned(),
         ranks => format!("{ranks} ranks ({})", axes.join(", ")),

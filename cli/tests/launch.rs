@@ -74,6 +74,46 @@ fn each_process_has_its_rank_and_its_core() {
     assert_eq!(read("1"), "1 0 2 0 10.0.0.1:46820 1 1,1 4000 a b\n");
 }
 
+/// Stages have addresses of their own, and all processes know that of the first.
+#[test]
+fn each_stage_has_its_root() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut surroundings = surroundings("llama-7b", &[]);
+    (surroundings.world_size, surroundings.stages) = (6, 3);
+    let script = folder.path().join("launch.sh");
+    std::fs::write(&script, surroundings.script(None)).unwrap();
+    let stub = r#"printf '%s %s\n' "$NEURON_RT_ROOT_COMM_ID" "$HALITE_ROOT" >"$1/$RANK""#;
+    let (place, script) = (folder.path().to_str().unwrap(), script.to_str().unwrap());
+    let run = |options: &[&str]| {
+        let rest = ["--", "bash", "-c", stub, "stub", place];
+        shell("bash", &[&[script], options, &rest].concat(), &[])
+    };
+    let ranks = |ranks: &[u32]| -> Vec<String> {
+        ranks.iter().map(|rank| std::fs::read_to_string(folder.path().join(rank.to_string())).unwrap()).collect()
+    };
+    let one_node = run(&[]);
+    assert!(one_node.status.success(), "{}", text(&one_node.stderr));
+    let root = |port: u32| format!("127.0.0.1:{port} 127.0.0.1:48620\n");
+    assert_eq!(ranks(&[0, 1, 2, 3, 4, 5]), [48620, 48620, 48622, 48622, 48624, 48624].map(root));
+    let roots = ["--nodes", "2", "--node-rank", "1", "--root", "a:7,a:9,b:7"];
+    let second_of_two = run(&roots);
+    assert!(second_of_two.status.success(), "{}", text(&second_of_two.stderr));
+    assert_eq!(ranks(&[3, 4, 5]), ["a:9 a:7\n", "b:7 a:7\n", "b:7 a:7\n"]);
+    for (options, told) in [
+        (
+            &["--nodes", "2", "--root", "a:7"][..],
+            "stages begin on several nodes: --root needs an address for each of 3",
+        ),
+        (&["--root", "a:7,a:9"], "--root has 2 addresses of 3 stages"),
+        (&["--root", "a:7,a:9,b"], "--root is not HOST:PORT with a port from 1 to 65534: 'b'"),
+        (&["--root", "a:65533"], "--root is not HOST:PORT with a port from 1 to 65530: 'a:65533'"),
+    ] {
+        let refused = run(options);
+        assert_eq!(refused.status.code(), Some(2), "{options:?}");
+        assert!(text(&refused.stderr).contains(told), "{options:?}: {}", text(&refused.stderr));
+    }
+}
+
 /// The other process, and what it started, are gone when the script ends.
 #[test]
 fn one_that_fails_ends_the_others_and_gives_its_exit_code() {

@@ -21,12 +21,14 @@ pub struct DeviceBatch {
 }
 
 impl DeviceBatch {
-    /// Copies the pieces of a bundle's batch to the devices of the stages that read them.
+    /// Copies the pieces of a bundle's batch to the devices of the stages that read them, as far as these run here.
     pub(super) fn upload(executor: &dyn Executor, manifest: &Manifest, pieces: &[Tensors]) -> Result<Self> {
-        let holdings = Holdings::of(manifest);
+        let (holdings, here) = (Holdings::of(manifest), Ranks::stages(executor, manifest));
         let stage = |stage: usize| -> Result<Vec<Piece>> {
             let ranks = Ranks::of(executor, &manifest.mesh, stage);
-            let read = |buffer: &&halite_bundle::Buffer| buffer.is_batch() && holdings.has(stage, &buffer.name);
+            let is_here = here.contains(&stage);
+            let read =
+                |buffer: &&halite_bundle::Buffer| is_here && buffer.is_batch() && holdings.has(stage, &buffer.name);
             let batch = manifest.buffers.iter().filter(read);
             let piece = |piece: &Tensors| -> Result<Piece> {
                 let given = batch.clone().filter_map(|buffer| Some((buffer, piece.get(&buffer.name)?)));

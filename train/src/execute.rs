@@ -96,7 +96,8 @@ impl LoadedModule {
         };
         let num_replicas = mesh.num_ranks();
         let first = entry.stage * num_replicas;
-        let devices = if entry.stage == 0 { Vec::new() } else { (first..first + num_replicas).collect() };
+        let is_one = executor.rank().is_some() || entry.stage == 0;
+        let devices = if is_one { Vec::new() } else { (first..first + num_replicas).collect() };
         let program = Program::new(&bytes, CompileOptions { num_replicas, devices, ..Default::default() })?;
         let program = match executor.format() {
             ProgramFormat::Neff => program.with_neff(neff::of(bundle, entry, &bytes)?)?,
@@ -159,10 +160,7 @@ impl LoadedModule {
     /// When there is none.
     pub fn output(&self, name: &str) -> Result<usize> {
         let found = self.entry.outputs.iter().position(|port| port.name == name);
-        found.ok_or_else(|| {
-            let message = format!("the module `{}` has no output `{name}`", self.entry.name);
-            Diagnostic::error(codes::MODULE, message).help("compile the bundle again")
-        })
+        found.ok_or_else(|| no_output(&self.entry.name, name))
     }
 
     /// Each input with its placement.
@@ -206,6 +204,12 @@ impl LoadedModule {
         let named = self.entry.outputs.iter().zip(&outputs);
         named.map(|(port, output)| Ok((port.name.clone(), output.download()?))).collect()
     }
+}
+
+/// The error of a module that lacks an output.
+pub(crate) fn no_output(module: &str, name: &str) -> Diagnostic {
+    Diagnostic::error(codes::MODULE, format!("the module `{module}` has no output `{name}`"))
+        .help("compile the bundle again")
 }
 
 /// Checks that each rank has a device.

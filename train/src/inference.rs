@@ -59,7 +59,7 @@ impl Inference {
         let batch = DeviceBatch::upload(self.executor.as_ref(), &self.manifest, std::slice::from_ref(batch))?;
         let mut outputs = Tensors::new();
         let plan = self.state.plan(&batch, &self.doings)?;
-        for (name, output) in self.state.run(self.executor.as_ref(), &plan).map_err(|(error, _)| error)? {
+        for (name, output) in self.state.run(self.executor.as_ref(), &plan, None).map_err(|(error, _)| error)? {
             outputs.insert(name, output.download()?);
         }
         Ok(outputs)

@@ -53,9 +53,12 @@ mod state;
 mod step;
 mod telemetry;
 mod together;
+mod transport;
 mod update;
 mod watch;
 mod weights_at;
+mod wires;
+mod worker;
 
 pub use amount::{Amount, HeldOutCount};
 pub use batch::DeviceBatch;

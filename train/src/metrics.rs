@@ -28,6 +28,23 @@ impl Metrics {
         Self(scalars.map(|(name, tensor)| (name.clone(), first(tensor))).collect())
     }
 
+    /// The metrics as other processes read them, bit for bit.
+    pub(super) fn to_text(&self) -> Result<String> {
+        let bits: Vec<(&str, u64)> = self.iter().map(|(name, value)| (name, value.to_bits())).collect();
+        serde_json::to_string(&bits).map_err(|error| Diagnostic::bug(error.to_string()))
+    }
+
+    /// The metrics of such a text; `None` where it is none.
+    pub(super) fn of_text(text: &str) -> Option<Self> {
+        let bits: Vec<(String, u64)> = serde_json::from_str(text).ok()?;
+        Some(Self(bits.into_iter().map(|(name, bits)| (name, f64::from_bits(bits))).collect()))
+    }
+
+    /// Adds the metrics of another stage in the same call.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
     /// The metric of this name, if the module reports it.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.0.get(name).copied()

@@ -5,6 +5,7 @@
 //! a state is written. A connection that ends early ends the run of all others, with the number of the rank: their devices would wait
 //! for it forever.
 
+mod direct;
 mod door;
 mod join;
 mod line;
@@ -36,6 +37,8 @@ struct Inner {
     rank: usize,
     world: usize,
     patience: Duration,
+    /// The secret of the launch.
+    secret: String,
     end: Ending,
     link: Mutex<Link>,
     /// The streams to the others: of the leader to each by rank, of any other process to the leader alone.
@@ -49,6 +52,8 @@ struct Inner {
 struct Ending {
     give_up: GiveUp,
     passes: Arc<OnceLock<bool>>,
+    /// The number of ranks of a stage, where there are several stages.
+    in_stage: Arc<OnceLock<usize>>,
 }
 
 impl Ending {
@@ -66,6 +71,14 @@ impl Ending {
 
     fn passes(&self) -> bool {
         self.passes.get().copied().unwrap_or(false)
+    }
+
+    /// A rank in words, with its stage where there are several.
+    fn named(&self, rank: usize) -> String {
+        match self.in_stage.get() {
+            Some(ranks) => format!("rank {rank}, of stage {},", rank / ranks),
+            None => format!("rank {rank}"),
+        }
     }
 }
 
@@ -110,6 +123,24 @@ impl Peers {
         self.0.end.passes()
     }
 
+    /// Has ranks named with their stages, where there are several of so many ranks each.
+    pub(super) fn in_stages_of(&self, ranks: usize) {
+        if ranks > 0 && ranks < self.world() {
+            // What was told before stands.
+            let _ = self.0.end.in_stage.set(ranks);
+        }
+    }
+
+    /// The time to wait for the others.
+    pub(super) fn patience(&self) -> Duration {
+        self.0.patience
+    }
+
+    /// The error of the failure that ended the run of all, if it has ended.
+    pub(super) fn ended(&self) -> Option<Diagnostic> {
+        self.0.end.give_up.reason().map(other_rank)
+    }
+
     /// Sends a text at a point that all processes reach, and returns the texts of all, in the order of ranks.
     ///
     /// # Errors
@@ -131,7 +162,7 @@ impl Peers {
     pub fn fail(&self, errors: &Diagnostics) {
         let own = errors.iter().find(|error| error.code() != codes::OTHER_RANK);
         let Some(error) = own.filter(|_| self.0.end.give_up.reason().is_none()) else { return };
-        let reason = format!("rank {} failed: {}", self.0.rank, error.message());
+        let reason = format!("{} failed: {}", self.0.end.named(self.0.rank), error.message());
         self.stop(&reason, may_pass(errors));
     }
 
@@ -187,7 +218,7 @@ impl Peers {
     }
 
     /// Ends the run of all for a reason that is found here.
-    fn lose(&self, reason: String, passes: bool) -> Diagnostic {
+    pub(super) fn lose(&self, reason: String, passes: bool) -> Diagnostic {
         self.stop(&reason, passes);
         other_rank(&reason)
     }

@@ -1,5 +1,6 @@
 //! Tensors on the ranks of a mesh.
 
+use halite_bundle::Manifest;
 use halite_runtime::{Buffer, DeviceBuffer, Executor, Input, RuntimeError};
 use halite_support::{Diagnostic, Result};
 use halite_tensor::{DType, HostTensor, Mesh, Shape, Sharding, SubAxisId};
@@ -29,9 +30,20 @@ impl Ranks {
         Self { mesh: Arc::new(mesh.clone()), here, first }
     }
 
-    /// The ranks of another stage, on devices of their own.
-    pub(super) fn of_stage(&self, stage: usize) -> Self {
-        Self { first: stage * self.mesh.num_ranks(), ..self.clone() }
+    /// The stages of a manifest that an executor runs: one, where each rank is a process of its own, or else all.
+    pub(super) fn stages(executor: &dyn Executor, manifest: &Manifest) -> Range<usize> {
+        match executor.rank() {
+            Some((rank, _)) => {
+                let stage = (rank / manifest.mesh.num_ranks()).min(manifest.num_stages() - 1);
+                stage..stage + 1
+            }
+            None => 0..manifest.num_stages(),
+        }
+    }
+
+    /// All ranks of the mesh, here or not.
+    pub(super) fn num_ranks(&self) -> usize {
+        self.mesh.num_ranks()
     }
 
     /// The device of the rank at this place among those that run here.

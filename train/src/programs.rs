@@ -1,7 +1,7 @@
 //! Compiled modules that the runs of one bundle share.
 
 use super::feed::Feed;
-use super::{DeviceBatch, RecipeData, TrainStep};
+use super::{DeviceBatch, Peers, RecipeData, TrainStep};
 use crate::execute::KernelChoice;
 use halite_bundle::Bundle;
 use halite_data::{Data, HeldOut};
@@ -50,6 +50,14 @@ impl Programs {
         let upload = |held_out| evaluation(&feed, &step, held_out, eval_batches, &mut warnings);
         let held_out = held_out.into_iter().map(upload).collect::<std::result::Result<_, _>>()?;
         Ok(Self { feed, step, held_out, warnings })
+    }
+
+    /// The same programs as one of several processes.
+    ///
+    /// # Errors
+    /// As [`TrainStep::with_peers`].
+    pub fn with_peers(self, peers: &Peers) -> std::result::Result<Self, Diagnostics> {
+        Ok(Self { step: self.step.with_peers(peers)?, ..self })
     }
 
     /// A step of its own for a run.

@@ -45,6 +45,9 @@ pub fn train(
         Some(peers) => &output.clone().of_rank(peers.rank()),
         None => output,
     };
+    if let Some(peers) = &options.peers {
+        peers.in_stages_of(bundle.manifest.mesh.num_ranks());
+    }
     let ended = run_to_end(executor, bundle, data, options, output, observer);
     if let (Some(peers), Err(errors)) = (&options.peers, &ended) {
         peers.fail(errors);
@@ -77,6 +80,10 @@ fn run_to_end(
     let utilization = Utilization::of(&bundle.manifest, executor.as_ref());
     let began = Instant::now();
     let programs = Programs::load(executor.clone(), bundle, data.held_out, options.eval_batches)?;
+    let programs = match &options.peers {
+        Some(peers) => programs.with_peers(peers)?,
+        None => programs,
+    };
     let load_seconds = began.elapsed().as_secs_f64();
     let together = Together::of(options.peers.as_ref(), &options.cancel);
     let mut step = programs.step().with_cancel(together.cancel.clone());

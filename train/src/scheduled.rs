@@ -1,6 +1,6 @@
 //! What an update or an evaluation does, as the manifest lists it.
 
-use super::execute::LoadedModule;
+use super::execute::{LoadedModule, no_output};
 use super::stage::Run;
 use halite_bundle::{Action, Bundle, Manifest, ModuleEntry, ModuleRole, Transfer, contradiction};
 use halite_support::Result;
@@ -58,18 +58,18 @@ impl Doing {
         if let Self::Run(call) = self { Some(call) } else { None }
     }
 
-    /// What stages do for a role that is no part of an update; `None` where the bundle does not have it.
+    /// What the stages that run `here` do for a role that is no part of an update; `None` where the bundle does not have it.
     ///
     /// # Errors
     /// As [`doings`].
     pub(super) fn of_role(
         bundle: &Bundle,
         role: &ModuleRole,
-        load: impl Fn(&ModuleEntry) -> Result<LoadedModule>,
+        (here, load): (&Range<usize>, impl Fn(&ModuleEntry) -> Result<LoadedModule>),
     ) -> Result<Option<Vec<Vec<Self>>>> {
         let manifest = &bundle.manifest;
         match (manifest.roles.get(role), bundle.module_with_role(role)) {
-            (Some(lists), _) => doings(manifest, lists, load).map(Some),
+            (Some(lists), _) => doings(manifest, lists, here, load).map(Some),
             (None, Ok(entry)) => Self::once(manifest, load(entry)?).map(Some),
             (None, Err(_)) => Ok(None),
         }
@@ -101,13 +101,34 @@ fn find<'m>(manifest: &'m Manifest, name: &str) -> Result<&'m ModuleEntry> {
     manifest.modules.iter().find(|entry| entry.name == name).ok_or_else(unknown)
 }
 
-/// What stages do by these lists, each module being loaded once.
+/// Checks that the calls of an update return its loss.
+///
+/// # Errors
+/// When the last call of no stage does.
+pub(super) fn check_loss(manifest: &Manifest) -> Result<()> {
+    let mut without = None;
+    for list in &manifest.schedule {
+        let called = list.iter().rev().find_map(|action| match action {
+            Action::Run { module, .. } => Some(module),
+            _ => None,
+        });
+        let Some(name) = called else { continue };
+        if find(manifest, name)?.outputs.iter().any(|port| port.name == "loss") {
+            return Ok(());
+        }
+        without = Some(name);
+    }
+    without.map_or(Ok(()), |name| Err(no_output(name, "loss")))
+}
+
+/// What stages do by these lists, each module being loaded once: nothing, where a stage does not run here.
 ///
 /// # Errors
 /// When a list names what is not there, or a module cannot be loaded.
 pub(super) fn doings(
     manifest: &Manifest,
     lists: &[Vec<Action>],
+    here: &Range<usize>,
     load: impl Fn(&ModuleEntry) -> Result<LoadedModule>,
 ) -> Result<Vec<Vec<Doing>>> {
     let mut loaded: IndexMap<&str, Arc<LoadedModule>> = IndexMap::new();
@@ -118,9 +139,9 @@ pub(super) fn doings(
         transfers.get(name).cloned().ok_or_else(unknown)
     };
     let mut stages = Vec::with_capacity(lists.len());
-    for list in lists {
-        let mut doings = Vec::with_capacity(list.len());
-        for action in list {
+    for (stage, list) in lists.iter().enumerate() {
+        let mut doings = Vec::new();
+        for action in list.iter().filter(|_| here.contains(&stage)) {
             doings.push(match action {
                 Action::Run { module, pieces } => {
                     let module = match loaded.get(module.as_str()) {

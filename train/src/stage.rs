@@ -3,8 +3,9 @@
 use crate::batch::Piece;
 use crate::execute::LoadedModule;
 use crate::placed::{Argument, Placed, Placement, Ranks};
+use crate::transport::Carried;
 use halite_bundle::content::declared;
-use halite_bundle::{Action, Buffer, Manifest, Port, PortRole, Transfer};
+use halite_bundle::{Action, Buffer, Manifest, Port, PortRole};
 use halite_runtime::{Buffer as DeviceBuffer, Executor};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{Content, HostTensor};
@@ -33,6 +34,11 @@ impl Holdings {
     /// The number of stages.
     pub(super) fn stages(&self) -> usize {
         self.0.len()
+    }
+
+    /// The first stage that holds a buffer, or is fed it.
+    pub(super) fn first(&self, name: &str) -> Option<usize> {
+        (0..self.stages()).find(|stage| self.has(*stage, name))
     }
 
     /// Whether a stage holds a buffer, or is fed it.
@@ -92,6 +98,11 @@ impl Stage {
         }
         let readers = readers(manifest, stage);
         Ok(Self { ranks, held: IndexMap::new(), declared: known, readers, values: IndexMap::new() })
+    }
+
+    /// The ranks of the mesh of a stage.
+    pub(super) fn num_ranks(&self) -> usize {
+        self.ranks.num_ranks()
     }
 
     /// The state of this name; `None` where the stage holds none of it.
@@ -168,31 +179,27 @@ impl Stage {
         })
     }
 
-    /// Copies the values of a transfer to the devices of another stage: for each value the part of each rank.
-    pub(super) fn send(
-        &mut self,
-        executor: &dyn Executor,
-        (transfer, piece): (&Transfer, Option<usize>),
-    ) -> Result<Vec<Vec<DeviceBuffer>>> {
-        let to = self.ranks.of_stage(transfer.to);
-        let mut sent = Vec::with_capacity(transfer.values.len());
-        for name in &transfer.values {
-            let key = (name.clone(), piece);
-            let placed = match self.values.get(&key) {
-                Some(passed) => &passed.placed,
-                None => self.held.get(name).map_or_else(|| Err(not_made(name)), |own| held(name, own.as_ref()))?,
-            };
-            let parts = placed.parts().iter().enumerate();
-            sent.push(parts.map(|(at, part)| Ok(executor.copy(part.as_ref(), to.device(at))?)).collect::<Result<_>>()?);
-            self.is_read(key);
-        }
-        Ok(sent)
+    /// The values of a transfer: of each the part of each rank that runs here.
+    pub(super) fn sent(&self, Carried { transfer, piece }: Carried<'_>) -> Result<Vec<&[DeviceBuffer]>> {
+        let value = |name: &String| match self.values.get(&(name.clone(), piece)) {
+            Some(passed) => Ok(passed.placed.parts()),
+            None => {
+                let own = self.held.get(name).ok_or_else(|| not_made(name))?;
+                Ok(held(name, own.as_ref())?.parts())
+            }
+        };
+        transfer.values.iter().map(value).collect()
+    }
+
+    /// Drops the values of a transfer that was sent, where nobody else reads them.
+    pub(super) fn was_sent(&mut self, Carried { transfer, piece }: Carried<'_>) {
+        transfer.values.iter().for_each(|name| self.is_read((name.clone(), piece)));
     }
 
     /// Takes the values of a transfer, which are on its devices: state in the place of what it holds, others for its modules.
     pub(super) fn receive(
         &mut self,
-        (transfer, piece): (&Transfer, Option<usize>),
+        Carried { transfer, piece }: Carried<'_>,
         values: Vec<Vec<DeviceBuffer>>,
     ) -> Result<()> {
         for (name, parts) in transfer.values.iter().zip(values) {

@@ -1,10 +1,11 @@
 //! Training state on devices.
 
 use crate::batch::{DeviceBatch, another_step};
-use crate::links::{self, Outputs};
-use crate::placed::Placed;
+use crate::placed::{Placed, Ranks};
 use crate::scheduled::{Doing, Planned};
 use crate::stage::{Holdings, Run, Stage};
+use crate::transport::Transport;
+use crate::worker::{self, Outputs};
 use halite_bundle::init::transient_state;
 use halite_bundle::parts;
 use halite_bundle::tensors::Tensors;
@@ -13,10 +14,12 @@ use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{ATTEMPTS, Mesh, STEP};
 
-/// The buffers that modules read besides the batch, on the devices of each stage.
+/// The buffers that modules read besides the batch, on the devices of each stage that runs here.
 #[derive(Debug)]
 pub(super) struct State {
     stages: Vec<Stage>,
+    /// The number of the first of them: of processes, each has one stage.
+    first: usize,
     holdings: Holdings,
     /// Whether some calls of an update were made, and not all of them.
     is_under_way: bool,
@@ -46,8 +49,10 @@ impl Updates {
     /// The error of a call of a module, with the number of the update that it was part of.
     pub(super) fn blame(self, error: Diagnostic, module: &str) -> Diagnostic {
         let begun = self.attempted + 1;
+        let what =
+            if module.is_empty() { "values went between stages".to_owned() } else { format!("`{module}` was called") };
         error
-            .note(format!("`{module}` was called after {} whole updates; update {begun} was not made", self.attempted))
+            .note(format!("{what} after {} whole updates; update {begun} was not made", self.attempted))
             .note("what it was given is gone from the device: load a state to go on")
     }
 }
@@ -61,15 +66,17 @@ impl State {
         mut tensors: Tensors,
     ) -> std::result::Result<Self, Diagnostics> {
         let (holdings, mut transient) = (Holdings::of(manifest), transient_state(manifest)?);
-        let stages = (0..holdings.stages()).map(|stage| Stage::new(executor, manifest, (stage, &holdings)));
-        let mut state = Self { stages: stages.collect::<Result<_>>()?, holdings, is_under_way: false };
+        let here = Ranks::stages(executor, manifest);
+        let stages = here.clone().map(|stage| Stage::new(executor, manifest, (stage, &holdings)));
+        let stages = stages.collect::<Result<_>>()?;
+        let mut state = Self { stages, first: here.start, holdings, is_under_way: false };
         for buffer in manifest.buffers.iter().filter(|buffer| !buffer.is_batch()) {
             let tensor = match transient.swap_remove(&buffer.name) {
                 Some(tensor) => tensor,
                 None => buffer.pack(&mut tensors)?.ok_or_else(|| not_given(&buffer.name))?,
             };
-            for (number, stage) in state.stages.iter_mut().enumerate() {
-                if state.holdings.has(number, &buffer.name) {
+            for (at, stage) in state.stages.iter_mut().enumerate() {
+                if state.holdings.has(state.first + at, &buffer.name) {
                     stage.hold(executor, buffer, &tensor)?;
                 }
             }
@@ -90,7 +97,7 @@ impl State {
     }
 
     /// Copies the shards of these buffers that the rank of this process holds to the host. Where several ranks hold the same shard,
-    /// only the first of them copies it.
+    /// only the first of them copies it: of several stages the first.
     ///
     /// # Errors
     /// When a copy fails.
@@ -100,7 +107,9 @@ impl State {
         mesh: &Mesh,
         rank: usize,
     ) -> Result<Tensors> {
-        let mine = wanted.filter(|buffer| parts::holder(mesh, buffer.sharding.as_ref(), rank) == rank);
+        let (stage, rank) = (rank / mesh.num_ranks(), rank % mesh.num_ranks());
+        let is_first = |buffer: &&Buffer| self.holdings.first(&buffer.name) == Some(stage);
+        let mine = wanted.filter(is_first).filter(|buffer| parts::holder(mesh, buffer.sharding.as_ref(), rank) == rank);
         mine.map(|buffer| Ok((buffer.name.clone(), self.placed(&buffer.name)?.first().download()?))).collect()
     }
 
@@ -135,22 +144,26 @@ impl State {
         if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
     }
 
-    /// The state of this name on the first stage that holds it.
-    fn placed(&self, name: &str) -> Result<&Placed> {
-        self.stages
-            .iter()
-            .find_map(|stage| stage.state(name))
-            .unwrap_or_else(|| Err(Diagnostic::bug(format!("no stage holds `{name}`"))))
+    /// The first stage that holds a buffer, which writes it.
+    pub(super) fn first_holder(&self, name: &str) -> Option<usize> {
+        self.holdings.first(name)
     }
 
-    /// The calls that are made and the values that are sent, for each stage, each call with the part of the batch that it reads.
+    /// The state of this name on the first stage that holds it.
+    fn placed(&self, name: &str) -> Result<&Placed> {
+        self.stages.iter().find_map(|stage| stage.state(name)).unwrap_or_else(|| Err(not_here(name)))
+    }
+
+    /// The calls that are made and the values that are sent, for each stage that runs here, each call with the part of the batch that it reads.
     ///
     /// # Errors
     /// When the batch has more pieces than calls take, or fewer; when an input of a call is not there: before anything is given away.
     pub(super) fn plan<'m>(&self, batch: &'m DeviceBatch, stages: &'m [Vec<Doing>]) -> Result<Vec<Vec<Planned<'m>>>> {
         let mut taken = None;
-        let mut plan = Vec::with_capacity(stages.len());
-        for (stage, doings) in stages.iter().enumerate() {
+        let mut plan = Vec::with_capacity(self.stages.len());
+        for (number, own) in self.stages.iter().enumerate() {
+            let stage = self.first + number;
+            let doings = stages.get(stage).map_or(&[][..], Vec::as_slice);
             let mut planned = Vec::new();
             for doing in doings {
                 match doing {
@@ -161,7 +174,7 @@ impl State {
                             let is_read = call.micro_batches > 0;
                             let at = number.filter(|_| is_read).unwrap_or(0);
                             let run = Run { module: &call.module, number, piece: batch.piece(stage, at)? };
-                            self.stages[stage].check(&run)?;
+                            own.check(&run)?;
                             planned.push(Planned::Run(run));
                             taken = taken.max(is_read.then_some(at + 1));
                         }
@@ -173,9 +186,14 @@ impl State {
         if taken.is_some_and(|taken| taken < batch.pieces()) { Err(another_step()) } else { Ok(plan) }
     }
 
-    /// Does what was planned. Returns the outputs that no other call reads, by name.
-    pub(super) fn run(&mut self, executor: &dyn Executor, plan: &[Vec<Planned<'_>>]) -> Outputs {
-        links::run(executor, &mut self.stages, plan)
+    /// Does what was planned, with the way to stages that do not run here. Returns the outputs that no other call reads, by name.
+    pub(super) fn run(
+        &mut self,
+        executor: &dyn Executor,
+        plan: &[Vec<Planned<'_>>],
+        elsewhere: Option<&mut dyn Transport>,
+    ) -> Outputs {
+        worker::run(executor, &mut self.stages, plan, elsewhere)
     }
 
     /// Resets the transient buffers, which pass between the calls of an update, where an earlier update did not complete. From here on
@@ -187,8 +205,9 @@ impl State {
     ) -> std::result::Result<(), Diagnostics> {
         if std::mem::replace(&mut self.is_under_way, true) {
             let transient = transient_state(manifest)?;
-            for (number, stage) in self.stages.iter_mut().enumerate() {
+            for (at, stage) in self.stages.iter_mut().enumerate() {
                 stage.clear();
+                let number = self.first + at;
                 for buffer in manifest.buffers.iter().filter(|buffer| self.holdings.has(number, &buffer.name)) {
                     if let Some(tensor) = transient.get(&buffer.name) {
                         stage.hold(executor, buffer, tensor)?;
@@ -207,6 +226,11 @@ impl State {
 
 fn not_given(name: &str) -> Diagnostic {
     Diagnostic::bug(format!("a state without what `{name}` stores"))
+}
+
+fn not_here(name: &str) -> Diagnostic {
+    Diagnostic::error(codes::NOT_SUPPORTED, format!("`{name}` is held by a stage in another process"))
+        .help("read the state that all processes save together")
 }
 
 fn parted(name: &str, ranks: &[usize]) -> Diagnostic {

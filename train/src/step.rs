@@ -1,25 +1,26 @@
 //! A training step with its state on devices.
 
+mod together;
+
 use super::batch::DeviceBatch;
 use super::divergence;
 use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
-use super::record::{KEY, Record};
-use super::scheduled::{Doing, doings};
+use super::scheduled::{Doing, check_loss, doings};
 use super::state::{State, Updates};
 use crate::execute::{KernelChoice, LoadedModule};
-use crate::placed::Placed;
+use crate::placed::{Placed, Ranks};
+use crate::transport::Transport;
+use crate::wires::{self, Wires};
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
-use halite_bundle::parts::{self, PartsIndex};
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Buffer, Bundle, Manifest, ModuleRole, check_ranges, check_state, check_tensors};
-use halite_disk::Disk;
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The training step of a bundle on the devices of an executor, one for each rank of its mesh, and the state that it works on.
 ///
@@ -71,6 +72,8 @@ pub struct TrainStep {
     updates: Updates,
     cancel: CancelToken,
     checks_ranges: bool,
+    /// The way to stages in other processes, where there are any.
+    wires: Option<Arc<Mutex<Wires>>>,
     /// Dropped after the buffers on its devices.
     executor: Arc<dyn Executor>,
 }
@@ -154,10 +157,10 @@ impl TrainStep {
         if manifest.schedule.is_empty() {
             bundle.module_with_role(&ModuleRole::TRAIN_STEP)?;
         }
-        check_here(executor.as_ref(), manifest)?;
-        let update = doings(manifest, &manifest.schedule, load)?;
-        check_loss(&update)?;
-        let eval = if eval { Doing::of_role(bundle, &ModuleRole::EVAL, load)? } else { None };
+        let here = Ranks::stages(executor.as_ref(), manifest);
+        check_loss(manifest)?;
+        let update = doings(manifest, &manifest.schedule, &here, load)?;
+        let eval = if eval { Doing::of_role(bundle, &ModuleRole::EVAL, (&here, load))? } else { None };
         let (manifest, micro_batches) = (manifest.clone(), MicroBatches::of(manifest)?);
         let modules = Arc::new(Modules { manifest, update, eval, micro_batches });
         Ok(Self {
@@ -167,14 +170,16 @@ impl TrainStep {
             updates: Updates::default(),
             cancel: CancelToken::default(),
             checks_ranges: false,
+            wires: None,
         })
     }
 
     /// The same step without state: another run of what is compiled already.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let (executor, modules) = (self.executor.clone(), self.modules.clone());
-        Self { executor, modules, state: None, updates: Updates::default(), cancel: self.cancel.clone(), ..*self }
+        let (executor, modules, wires) = (self.executor.clone(), self.modules.clone(), self.wires.clone());
+        let (cancel, updates) = (self.cancel.clone(), Updates::default());
+        Self { executor, modules, wires, state: None, updates, cancel, ..*self }
     }
 
     /// The same step, which refuses to run once the token is cancelled.
@@ -276,26 +281,6 @@ impl TrainStep {
         tensors::write(path, &self.state()?).map_err(Diagnostics::from)
     }
 
-    /// Writes the part of a state that this rank writes: the shards that it is the first to hold. All ranks write their parts together.
-    pub(super) fn save_part(
-        &self,
-        disk: &Disk,
-        place: &Path,
-        index: &PartsIndex,
-        rank: usize,
-    ) -> Result<(), Diagnostics> {
-        let part = self.held()?.download_part(self.manifest().saved(), &self.manifest().mesh, rank)?;
-        parts::write_part(disk, place, index, rank, &part).map_err(Diagnostics::from)
-    }
-
-    /// The index of a state that all ranks write together, with a record of what made it.
-    pub(super) fn parts_index(&self, place: &Path, series: u64, record: &Record) -> Result<PartsIndex, Diagnostics> {
-        let buffers = self.manifest().saved().cloned().collect();
-        let mut index = PartsIndex::new(place, series, &self.manifest().mesh, buffers);
-        index.texts.insert(KEY.to_owned(), record.to_text()?);
-        Ok(index)
-    }
-
     /// Checks that the ranks that hold the same part of a saved buffer hold the same bytes. It costs a copy of the state to the host
     /// for each rank.
     ///
@@ -394,7 +379,7 @@ impl TrainStep {
         let modules = self.modules.clone();
         let recipe = &modules.manifest.recipe;
         // Whether it was made is known when its metrics are.
-        let metrics = Metrics::download(&outputs);
+        let metrics = Metrics::download(&outputs).and_then(|own| self.metrics_of_all(own));
         let made = !recipe.skips_nonfinite() || metrics.as_ref().is_ok_and(Metrics::are_finite);
         self.updates.made += u64::from(made);
         let metrics = metrics?;
@@ -417,7 +402,7 @@ impl TrainStep {
             })?;
             Ok(eval)
         })?;
-        Metrics::download(&outputs).map_err(Diagnostics::from)
+        Metrics::download(&outputs).and_then(|own| self.metrics_of_all(own)).map_err(Diagnostics::from)
     }
 
     /// Does what each stage does on a batch. Returns the outputs besides the state and what other calls read, by name.
@@ -441,12 +426,19 @@ impl TrainStep {
                 &uploaded
             }
         };
+        let wires = self.wires.clone();
+        let mut wires = wires.as_ref().map(|wires| wires.lock().unwrap_or_else(PoisonError::into_inner));
+        if wires.is_none() && self.executor.rank().is_some() && modules.manifest.num_stages() > 1 {
+            return Err(wires::apart());
+        }
         let state = self.state.as_mut().ok_or_else(no_state)?;
         // A batch that does not fit is refused before the first call gives anything away.
         let plan = state.plan(batch, doings)?;
         state.start_anew(self.executor.as_ref(), &modules.manifest)?;
+        wires.as_mut().map_or(Ok(()), |wires| wires.begin())?;
         let _span = tracing::debug_span!("update", step = self.updates.made).entered();
-        let outputs = state.run(self.executor.as_ref(), &plan);
+        let outputs =
+            state.run(self.executor.as_ref(), &plan, wires.as_mut().map(|wires| &mut **wires as &mut dyn Transport));
         let outputs = outputs.map_err(|(error, module)| self.updates.blame(error, &module))?;
         state.come_to_end();
         Ok(outputs)
@@ -455,23 +447,6 @@ impl TrainStep {
     fn held(&self) -> Result<&State, Diagnostics> {
         Ok(self.state.as_ref().ok_or_else(no_state)?)
     }
-}
-
-/// Checks that stages run in this process: those of other processes are not reached yet.
-fn check_here(executor: &dyn Executor, manifest: &Manifest) -> Result<(), Diagnostic> {
-    if executor.rank().is_none() || manifest.num_stages() == 1 {
-        return Ok(());
-    }
-    let message = "the stages of a pipeline are not run by a process each yet";
-    let error = Diagnostic::error(codes::NOT_SUPPORTED, message);
-    Err(error.help("run the bundle on the devices of one process, or compile the recipe with `parallel.pipeline = 1`"))
-}
-
-/// Checks that the calls of an update return its loss.
-fn check_loss(update: &[Vec<Doing>]) -> Result<(), Diagnostic> {
-    let last = update.iter().filter_map(|list| list.iter().rev().find_map(Doing::call));
-    let found = last.map(|call| call.module.output("loss"));
-    found.reduce(|all, own| if all.is_ok() { all } else { own }).map_or(Ok(()), |found| found.map(|_| ()))
 }
 
 fn no_state() -> Diagnostic {

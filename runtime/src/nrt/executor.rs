@@ -29,6 +29,10 @@ impl Nrt {
         if rank >= world {
             return Err(RuntimeError::Unsupported(format!("there is no rank {rank} of {world}")));
         }
+        if options.stages == 0 || !world.is_multiple_of(options.stages) {
+            let reason = format!("{world} ranks cannot be those of {} stages", options.stages);
+            return Err(RuntimeError::Unsupported(reason));
+        }
         let session = Session::open(path, options)?;
         if session.cores(options)? == 0 {
             let reason = "this process has no core: `NEURON_RT_VISIBLE_CORES` names those of a process";
@@ -74,9 +78,10 @@ impl Executor for Nrt {
     }
 
     fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>> {
-        let (ranks, world) = (program.options().num_replicas, self.options.rank.1);
-        if u32::try_from(ranks) != Ok(world) {
-            let reason = format!("the program is of {ranks} ranks, this process is one of {world}");
+        let (ranks, (_, together)) = (program.options().num_replicas, self.options.in_stage());
+        if u32::try_from(ranks) != Ok(together) {
+            let of = if self.options.stages > 1 { " in its stage" } else { "" };
+            let reason = format!("the program is of {ranks} ranks, this process is one of {together}{of}");
             return Err(RuntimeError::InvalidProgram(reason));
         }
         if !program.options().devices.is_empty() {

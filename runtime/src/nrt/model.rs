@@ -194,7 +194,7 @@ fn c_text(name: &str) -> Result<CString> {
 }
 
 fn load(session: &Session, bytes: &[u8], options: &NrtOptions) -> Result<Handle> {
-    let (bytes, (rank, world)) = (bytes.to_vec(), options.rank);
+    let (bytes, (rank, world)) = (bytes.to_vec(), options.in_stage());
     let call = if world > 1 { NrtCall::LoadCollectives } else { NrtCall::Load };
     let loaded = session.worker.call(call, options.load_timeout, move |functions| {
         let (data, size, mut model) = (bytes.as_ptr().cast(), bytes.len(), ptr::null_mut());

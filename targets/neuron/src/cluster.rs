@@ -77,8 +77,9 @@ impl Job<'_> {
     /// The files for a scheduler, the launch script first.
     ///
     /// # Errors
-    /// When the ranks do not fit on so many nodes, or the name of the target's instance type is not known.
+    /// When the ranks do not fit on so many nodes, are of several stages, or the name of the target's instance type is not known.
     pub fn files(&self, scheduler: Scheduler) -> Result<Vec<File>> {
+        self.check_stages()?;
         let nodes = self.nodes()?;
         let launch = File { name: LAUNCH, text: self.surroundings.script(Some(self.bundle)) };
         let more = match scheduler {
@@ -88,6 +89,17 @@ impl Job<'_> {
             Scheduler::Container => vec![container()],
         };
         Ok([launch].into_iter().chain(more).collect())
+    }
+
+    /// Checks that all ranks are of one stage: the self-test between all of them would not find those of other stages.
+    fn check_stages(&self) -> Result<()> {
+        if self.surroundings.stages == 1 {
+            return Ok(());
+        }
+        let message = format!("no files for a cluster are written for {} stages yet", self.surroundings.stages);
+        Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help(
+            "start the script of `halite env BUNDLE --script` on each node, or compile with `parallel.pipeline = 1`",
+        ))
     }
 
     /// The placement of the ranks on nodes.

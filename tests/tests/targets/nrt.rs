@@ -8,6 +8,7 @@ mod failing;
 mod memory;
 pub(crate) mod ranks;
 mod refused;
+mod stages;
 mod strangers;
 
 use bench::{Bench, bytes, run};

@@ -3,7 +3,8 @@
 
 use super::line::{Line, MOST_AT_FIRST, VERSION};
 use super::options::PeerOptions;
-use super::{TICK, ranks};
+use super::{TICK, other_rank, ranks};
+use halite_runtime::GiveUp;
 use halite_support::{Diagnostic, Result, codes};
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Read};
@@ -53,13 +54,13 @@ enum Greeting {
 /// Waits until all others are admitted.
 ///
 /// # Errors
-/// When not all come in time, or one that knows the secret does not fit.
-pub(super) fn meet(options: &PeerOptions, listener: TcpListener, deadline: Instant) -> Result<Met> {
+/// When not all come in time, one that knows the secret does not fit, or the run has ended.
+pub(super) fn meet(options: &PeerOptions, listener: TcpListener, deadline: Instant, give_up: &GiveUp) -> Result<Met> {
     let (say, said) = sync_channel(HEARD);
     let streams = (1..options.world).map(|_| None).collect();
     let (heard, passed_over) = (VecDeque::new(), Vec::new());
     let mut door = Door { options, deadline, listener, heard, said, say, streams, passed_over };
-    let met = door.all();
+    let met = door.all(give_up);
     if let Err(error) = &met {
         let is_late = error.code() == codes::RANKS_APART;
         door.streams.iter_mut().flatten().for_each(|stream| refuse(stream, error.message(), is_late));
@@ -68,7 +69,7 @@ pub(super) fn meet(options: &PeerOptions, listener: TcpListener, deadline: Insta
 }
 
 impl Door<'_> {
-    fn all(&mut self) -> Result<()> {
+    fn all(&mut self, give_up: &GiveUp) -> Result<()> {
         self.listener.set_nonblocking(true).map_err(|error| self.options.at(&error.to_string()))?;
         loop {
             let mut is_idle = true;
@@ -83,6 +84,9 @@ impl Door<'_> {
             }
             if self.streams.iter().all(Option::is_some) {
                 return Ok(());
+            }
+            if let Some(reason) = give_up.reason() {
+                return Err(other_rank(reason));
             }
             if Instant::now() >= self.deadline {
                 return Err(self.late());

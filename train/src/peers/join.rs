@@ -4,6 +4,7 @@ use super::door::{Met, meet};
 use super::line::{Line, MOST, MOST_AT_FIRST, VERSION};
 use super::options::{PeerOptions, apart};
 use super::{END, Ending, Inner, Link, Peers, Streams, TICK, broadcast, other_rank};
+use halite_runtime::GiveUp;
 use halite_support::Result;
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -30,15 +31,16 @@ impl Peers {
         }
         let deadline = Instant::now() + patience;
         let met = match rank {
-            0 => lead(options, deadline)?,
-            _ => Met { streams: vec![follow(options, deadline)?], passed_over: Vec::new() },
+            0 => lead(options, deadline, &GiveUp::default())?,
+            _ => Met { streams: vec![follow(options, deadline, &GiveUp::default())?], passed_over: Vec::new() },
         };
         Self::of(options, met).map_err(|error| options.at(&error.to_string()))
     }
 
     /// The peers of a process, once all have met. Each connection is read from here on.
     fn of(options: &PeerOptions, met: Met) -> io::Result<Self> {
-        let PeerOptions { rank, world, patience, .. } = *options;
+        let PeerOptions { rank, world, patience, ref secret, .. } = *options;
+        let secret = secret.clone();
         let Met { streams, passed_over } = met;
         let readers = streams.iter().map(TcpStream::try_clone).collect::<io::Result<Vec<_>>>()?;
         let streams: Streams = Arc::new(streams.into_iter().map(Mutex::new).collect());
@@ -53,7 +55,7 @@ impl Peers {
                 .spawn(move || listener.listen(reader, &streams))?;
         }
         let link = Mutex::new(Link { heard });
-        Ok(Self(Arc::new(Inner { rank, world, patience, end, link, streams, passed_over })))
+        Ok(Self(Arc::new(Inner { rank, world, patience, secret, end, link, streams, passed_over })))
     }
 }
 
@@ -81,7 +83,7 @@ impl Listener {
                     }
                     continue;
                 }
-                None => (format!("rank {} is gone", self.other), true),
+                None => (format!("{} is gone", self.end.named(self.other)), true),
             };
             self.end.because(&reason, passes);
             if let (true, Some(line)) = (self.leads, self.end.line()) {
@@ -98,11 +100,21 @@ fn resolve(options: &PeerOptions) -> Result<SocketAddr> {
 }
 
 /// Waits for all others, and welcomes them once they are there.
-fn lead(options: &PeerOptions, deadline: Instant) -> Result<Met> {
+fn lead(options: &PeerOptions, deadline: Instant, give_up: &GiveUp) -> Result<Met> {
     let listener = TcpListener::bind(resolve(options)?).map_err(|error| {
         options.at(&error.to_string()).help("choose another root address, whose next port is free as well")
     })?;
-    let mut met = meet(options, listener, deadline)?;
+    welcome(options, listener, deadline, give_up)
+}
+
+/// The same at a port that is open already.
+pub(super) fn welcome(
+    options: &PeerOptions,
+    listener: TcpListener,
+    deadline: Instant,
+    give_up: &GiveUp,
+) -> Result<Met> {
+    let mut met = meet(options, listener, deadline, give_up)?;
     for stream in &mut met.streams {
         Line::Welcome.send(stream).map_err(|error| options.at(&error.to_string()))?;
     }
@@ -111,7 +123,7 @@ fn lead(options: &PeerOptions, deadline: Instant) -> Result<Met> {
 
 /// Connects to the first process, and waits until all are there. A process that accepts and ends without a line is not the first one,
 /// or was too busy.
-fn follow(options: &PeerOptions, deadline: Instant) -> Result<TcpStream> {
+pub(super) fn follow(options: &PeerOptions, deadline: Instant, give_up: &GiveUp) -> Result<TcpStream> {
     let address = resolve(options)?;
     loop {
         let why = match greet(options, address, deadline) {
@@ -121,6 +133,9 @@ fn follow(options: &PeerOptions, deadline: Instant) -> Result<TcpStream> {
             Ok(_) => "not all came, or what answers there is no process of this run".to_owned(),
             Err(error) => error.to_string(),
         };
+        if let Some(reason) = give_up.reason() {
+            return Err(other_rank(reason));
+        }
         if Instant::now() >= deadline {
             return Err(options.at(&why));
         }

@@ -50,6 +50,7 @@ impl Selftest {
             call_timeout: limits.call,
             load_timeout: limits.load,
             rank: (launched.rank, launched.world),
+            stages: 1,
             give_up: peers.as_ref().map(Peers::give_up).unwrap_or_default(),
         };
         let together = Together::new(self.target()?, Some(&made.compiler), world)?;

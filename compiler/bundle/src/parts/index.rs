@@ -10,8 +10,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The format of indices that this build reads and writes.
-const VERSION: u32 = 1;
+/// The newest format of indices that this build reads, and that of states of several stages. A state of one stage has the first, which
+/// older builds read too.
+const VERSION: u32 = 2;
 
 /// The key under which a part says of which series it is.
 pub(super) const SERIES: &str = "halite.series";
@@ -26,20 +27,31 @@ pub struct PartsIndex {
     pub series: u64,
     /// The file of each rank, beside the index.
     pub files: Vec<String>,
-    /// The ranks.
+    /// The ranks of a stage.
     pub mesh: Mesh,
     /// The saved buffers, with their shardings.
     pub buffers: Vec<Buffer>,
+    /// Of several stages, for each buffer the one whose ranks have written it. The files are those of one stage after another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<usize>,
     /// Texts for readers of checkpoints, by key.
     pub texts: BTreeMap<String, String>,
 }
 
 impl PartsIndex {
-    /// The index of a state of these buffers on the ranks of a mesh, in a place.
-    pub fn new(place: &Path, series: u64, mesh: &Mesh, buffers: Vec<Buffer>) -> Self {
-        let ranks = mesh.num_ranks();
+    /// The index of a state of these buffers in a place, on so many stages, each with the ranks of a mesh. With each buffer comes the
+    /// stage that writes it.
+    pub fn new(place: &Path, series: u64, (stages, mesh): (usize, &Mesh), buffers: Vec<(Buffer, usize)>) -> Self {
+        let ranks = mesh.num_ranks() * stages;
         let files = (0..ranks).map(|rank| file_name(&name_of(place), series, rank, ranks)).collect();
-        Self { parts: VERSION, series, files, mesh: mesh.clone(), buffers, texts: BTreeMap::new() }
+        let (buffers, writers): (_, Vec<usize>) = buffers.into_iter().unzip();
+        let (parts, stages) = if stages > 1 { (VERSION, writers) } else { (1, Vec::new()) };
+        Self { parts, series, files, mesh: mesh.clone(), buffers, stages, texts: BTreeMap::new() }
+    }
+
+    /// The number of the file that the first rank of the stage has which wrote the buffer of this number.
+    pub(super) fn first_file(&self, buffer: usize) -> usize {
+        self.stages.get(buffer).map_or(0, |stage| stage * self.mesh.num_ranks())
     }
 
     /// Whether a text is that of such an index, sound or not.
@@ -55,9 +67,11 @@ impl PartsIndex {
         };
         let value: serde_json::Value = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
         match value.get("parts").and_then(serde_json::Value::as_u64) {
-            Some(version) if version != u64::from(VERSION) => {
-                let message =
-                    format!("the state `{}` has version {version}, this build reads version {VERSION}", path.display());
+            Some(version) if !(1..=u64::from(VERSION)).contains(&version) => {
+                let message = format!(
+                    "the state `{}` has version {version}, this build reads versions up to {VERSION}",
+                    path.display()
+                );
                 return Err(Diagnostic::error(codes::VERSION, message)
                     .help("take the version of Halite that wrote it, or a newer one"));
             }
@@ -68,12 +82,27 @@ impl PartsIndex {
         if let Some(file) = index.files.iter().find(leads_away) {
             return Err(refuse(format!("it names `{file}`, which is not a file beside it")));
         }
-        let (files, ranks) = (index.files.len(), index.mesh.num_ranks());
-        if files != ranks {
-            return Err(refuse(format!("it names {files} files of {ranks} ranks")));
-        }
+        index.check_files().map_err(refuse)?;
         check_buffers(&index.mesh, &index.buffers).map_err(refuse)?;
         Ok(index)
+    }
+
+    /// Checks that there is a file for each rank of each stage, and a stage for each buffer.
+    fn check_files(&self) -> std::result::Result<(), String> {
+        let (files, ranks) = (self.files.len(), self.mesh.num_ranks());
+        if self.stages.is_empty() {
+            return if files == ranks { Ok(()) } else { Err(format!("it names {files} files of {ranks} ranks")) };
+        }
+        if files % ranks != 0 {
+            return Err(format!("it names {files} files of stages of {ranks} ranks"));
+        }
+        if self.stages.len() != self.buffers.len() {
+            return Err(format!("it has stages of {} buffers, and {} buffers", self.stages.len(), self.buffers.len()));
+        }
+        match self.stages.iter().find(|stage| **stage >= files / ranks) {
+            Some(stage) => Err(format!("it names stage {stage} of {}", files / ranks)),
+            None => Ok(()),
+        }
     }
 }
 

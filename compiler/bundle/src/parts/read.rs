@@ -34,15 +34,17 @@ pub(crate) fn read(path: &Path, text: &str, key: &str) -> Result<(Tensors, Optio
         parts.push(tensors);
     }
     let mut all = Tensors::new();
-    for buffer in &index.buffers {
-        all.extend(buffer.unpack(whole(&index.mesh, buffer, &mut parts).map_err(named)?)?);
+    for (number, buffer) in index.buffers.iter().enumerate() {
+        let first = index.first_file(number);
+        let of_stage = &mut parts[first..first + index.mesh.num_ranks()];
+        all.extend(buffer.unpack(whole(&index.mesh, (buffer, first), of_stage).map_err(named)?)?);
     }
     all.sort_keys();
     Ok((all, index.texts.get(key).cloned()))
 }
 
-/// A buffer as a whole, whose parts are taken out.
-fn whole(mesh: &Mesh, buffer: &Buffer, parts: &mut [Tensors]) -> Result<HostTensor> {
+/// A buffer as a whole, whose parts are taken out of those of the ranks of a stage, of which the first has this number.
+fn whole(mesh: &Mesh, (buffer, first): (&Buffer, usize), parts: &mut [Tensors]) -> Result<HostTensor> {
     let (name, shape) = (&buffer.name, Shape::from(buffer.shape.as_slice()));
     let sharding =
         buffer.sharding.as_ref().map_or_else(|| Cow::Owned(Sharding::replicated(shape.rank())), Cow::Borrowed);
@@ -52,7 +54,7 @@ fn whole(mesh: &Mesh, buffer: &Buffer, parts: &mut [Tensors]) -> Result<HostTens
         let part = parts[rank].swap_remove(name);
         let fits = |part: &HostTensor| part.dtype() == buffer.dtype && *part.shape() == local;
         let part = part.filter(fits).ok_or_else(|| {
-            let message = format!("rank {rank} has no `{name}` of `{}{local}`", buffer.dtype);
+            let message = format!("rank {} has no `{name}` of `{}{local}`", first + rank, buffer.dtype);
             Diagnostic::error(codes::TENSOR_FILE, message).help("resume from another state")
         })?;
         held.push((rank, part));

@@ -45,19 +45,26 @@ fn state(start: i128) -> Tensors {
 
 /// Saves a state as the ranks do, one after another.
 fn save(disk: &Disk, place: &Path, state: &Tensors) -> Result<()> {
+    save_stages(disk, place, state, 1, [0, 0, 0])
+}
+
+/// The same of so many stages, which write the buffers so.
+fn save_stages(disk: &Disk, place: &Path, state: &Tensors, stages: usize, writers: [usize; 3]) -> Result<()> {
     let mesh = mesh();
-    let mut index = PartsIndex::new(place, next_series(place), &mesh, buffers());
+    let written = buffers().into_iter().zip(writers).collect();
+    let mut index = PartsIndex::new(place, next_series(place), (stages, &mesh), written);
     index.texts.insert("key".to_owned(), "text".to_owned());
-    for rank in 0..mesh.num_ranks() {
+    for process in 0..mesh.num_ranks() * stages {
+        let (stage, rank) = (process / mesh.num_ranks(), process % mesh.num_ranks());
         let mut part = Tensors::new();
-        for buffer in buffers() {
-            if holder(&mesh, buffer.sharding.as_ref(), rank) == rank {
+        for (buffer, writer) in buffers().into_iter().zip(writers) {
+            if writer == stage && holder(&mesh, buffer.sharding.as_ref(), rank) == rank {
                 let whole = &state[&buffer.name];
                 let own = buffer.sharding.as_ref().map(|sharding| sharding.shard(&mesh, whole, rank).unwrap());
                 part.insert(buffer.name, own.unwrap_or_else(|| whole.clone()));
             }
         }
-        write_part(disk, place, &index, rank, &part)?;
+        write_part(disk, place, &index, process, &part)?;
     }
     commit(disk, place, &index)
 }
@@ -85,6 +92,34 @@ fn what_is_saved_is_read_by_all_doors() {
     remove(&Disk::default(), &place).unwrap();
     let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(files, ["state.safetensors"]);
+}
+
+#[test]
+fn a_state_of_stages_is_read_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("state.safetensors");
+    save_stages(&Disk::default(), &place, &state(0), 3, [2, 0, 1]).unwrap();
+    let path = index_path(&place);
+    assert_eq!(tensors::read(&path).unwrap(), state(0));
+    let sound: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!((sound["parts"].as_u64(), sound["files"].as_array().unwrap().len()), (Some(2), 12));
+    for (key, value, part) in [
+        ("stages", serde_json::json!([2, 0]), "it has stages of 2 buffers, and 3 buffers"),
+        ("stages", serde_json::json!([2, 0, 3]), "it names stage 3 of 3"),
+        ("stages", serde_json::json!([2, 0, 0]), "rank 0 has no `whole` of `f32[3]`"),
+        ("stages", serde_json::json!([2, 1, 1]), "rank 4 has no `halves` of `f32[4]`"),
+        ("files", serde_json::json!(["a", "b", "c"]), "it names 3 files of stages of 4 ranks"),
+    ] {
+        let mut index = sound.clone();
+        index[key] = value;
+        std::fs::write(&path, index.to_string()).unwrap();
+        let error = tensors::read(&path).unwrap_err();
+        assert!(error.message().contains(part), "{part}: {error}");
+    }
+    // One of a single stage is of the version that older builds read.
+    save(&Disk::default(), &place, &state(0)).unwrap();
+    let single: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!((single["parts"].as_u64(), single.get("stages")), (Some(1), None));
 }
 
 #[test]
@@ -134,7 +169,7 @@ fn indices_that_are_none_are_refused() {
     let sound: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     type Change = fn(&mut serde_json::Value);
     let changes: [(Change, &str); 7] = [
-        (|index| index["parts"] = 2.into(), "has version 2, this build reads version 1"),
+        (|index| index["parts"] = 3.into(), "has version 3, this build reads versions up to 2"),
         (|index| index["files"][1] = "../x".into(), "it names `../x`, which is not a file beside it"),
         (|index| _ = index["files"].as_array_mut().unwrap().pop(), "it names 3 files of 4 ranks"),
         (|index| index["buffers"][0]["shape"] = serde_json::json!([3, 6]), "the buffer `quarters`"),

@@ -19,10 +19,10 @@ pub fn launch(recipe: &Recipe) -> Option<Launch> {
     })
 }
 
-/// Processes that run a program together, one on each rank. A layout with which nothing is compiled has one.
+/// Processes that train together, one on each rank of each stage. A layout with which nothing is compiled has one.
 fn world_size(recipe: &Recipe) -> u32 {
     let ranks = recipe.ranks(true).map_or(1, |mesh| mesh.num_ranks());
-    u32::try_from(ranks).unwrap_or(u32::MAX)
+    u32::try_from(ranks).unwrap_or(u32::MAX).saturating_mul(recipe.stages())
 }
 
 /// Variables under which nothing starts, neither a program nor the compiler: a library that may be loaded reads them.
@@ -62,8 +62,10 @@ pub struct Surroundings {
     pub profile: Profile,
     /// The generation, as recipes name it.
     pub target: TargetName,
-    /// Processes that run a program together.
+    /// Processes that train together.
     pub world_size: u32,
+    /// Stages that the processes are of, as many each. Those of one stage run a program together.
+    pub stages: u32,
     /// Variables of all processes.
     pub environment: IndexMap<String, String>,
     /// Those of them that the tables do not know: only the author of the recipe vouches for them.
@@ -105,6 +107,7 @@ impl Surroundings {
             profile,
             target: recipe.target.clone(),
             world_size: launch.world_size,
+            stages: recipe.stages(),
             unknown,
             environment,
             per_process: per_process.map(|variable| (variable.name.clone(), variable.meaning.clone())).collect(),
@@ -130,7 +133,13 @@ impl Surroundings {
     /// Sentences on the processes.
     fn processes(&self) -> Vec<String> {
         let count = if self.world_size == 1 { "one process" } else { "all processes" };
+        let stages = self.stages;
         vec![match self.world_size {
+            world if stages > 1 => format!(
+                "Programs were compiled for {stages} stages of {} replicas on `{}`: {count} run them.",
+                world / stages,
+                self.target
+            ),
             1 => format!("A program was compiled for one replica on `{}`: {count} runs it.", self.target),
             world => format!("A program was compiled for {world} replicas on `{}`: {count} run it.", self.target),
         }]

@@ -18,6 +18,11 @@ impl Surroundings {
             script.comment(&line);
         }
         script.code("set -euo pipefail\n\nreadonly world_size=").word(&self.world_size.to_string());
+        if self.profile == Profile::Program {
+            script
+                .code("\n# Stages of a pipeline, each with as many of the ranks, one after another.\nreadonly stages=");
+            script.word(&self.stages.to_string());
+        }
         let (usage, run) = match self.profile {
             Profile::Program => (include_str!("scripts/program_usage.sh"), include_str!("scripts/program.sh")),
             Profile::Jax => (include_str!("scripts/jax_usage.sh"), include_str!("scripts/jax.sh")),

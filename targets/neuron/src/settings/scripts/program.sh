@@ -1,11 +1,35 @@
 readonly options='--nodes --node-rank --root --grace'
+
+# Fills `roots`, by stage.
+place_stages() {
+    local stage=1
+    if ((${#roots[@]} > 1)); then
+        ((${#roots[@]} == stages)) || refuse "--root has ${#roots[@]} addresses of $stages stages"
+        for ((; stage < stages; stage++)); do
+            [[ ${roots[stage]} =~ ^[^[:space:]]+:[1-9][0-9]{0,4}$ ]] && ((${roots[stage]##*:} <= 65534)) ||
+                refuse "--root is not HOST:PORT with a port from 1 to 65534: '${roots[stage]}'"
+        done
+        return
+    fi
+    ((world_size / stages * (stages - 1) < world_size / nodes)) ||
+        refuse "stages begin on several nodes: --root needs an address for each of $stages, on the node of its first rank"
+    roots=("$root")
+    for ((; stage < stages; stage++)); do
+        roots[stage]=${root%:*}:$((${root##*:} + 2 * stage))
+    done
+}
+
 read_options "$@"
 set -- "${program[@]+"${program[@]}"}"
 if (($# == 0)) || [[ $1 == -* ]]; then
     ((${#trains[@]} > 0)) || refuse 'no program to run, and the script is not of a bundle; see --help'
     set -- "${trains[@]}" "$@"
 fi
-check_place 65534
+# Of several stages each has a root of its own: those that are given, or ports that follow the first.
+IFS=, read -ra roots <<<"$root"
+root=${roots[0]-}
+check_place $((65534 - 2 * (stages - 1)))
+place_stages
 check_environment
 
 # What tells the processes of this launch from those of another. On several nodes only who starts all of them can say it.
@@ -31,7 +55,8 @@ become() {
     export RANK=$((node_rank * local_size + local_rank))
     export WORLD_SIZE=$world_size
     export NEURON_RT_VISIBLE_CORES=$local_rank
-    export NEURON_RT_ROOT_COMM_ID=$root
+    export NEURON_RT_ROOT_COMM_ID=${roots[RANK * stages / world_size]}
+    export HALITE_ROOT=$root
     unset NEURON_RT_NUM_CORES NEURON_PJRT_PROCESS_INDEX NEURON_PJRT_PROCESSES_NUM_DEVICES
     if ((world_size > 1)); then
         export NEURON_PJRT_PROCESS_INDEX=$RANK
