@@ -90,7 +90,28 @@ fn run(module: &Module, session: &Session) -> Vec<(String, HostTensor)> {
     let shards = shards.collect::<Result<_, _>>().expect("inputs are of their sizes");
     let ranks = Interpreter::of(module, &session.registry).run_ranks(entry, shards).expect("the module runs");
     let results = layout.assemble(entry, &ranks).expect("ranks agree");
-    entry.results.iter().zip(results).map(|(result, value)| (result.name.to_string(), value)).collect()
+    let results = entry.results.iter().zip(results).map(|(result, value)| (result.name.to_string(), value));
+    added(entry, results.collect())
+}
+
+/// Results with the sums of one gradient by several parts added up, in the place of the first.
+fn added(entry: &Function, results: Vec<(String, HostTensor)>) -> Vec<(String, HostTensor)> {
+    let weight = |name: &str| {
+        let param = entry.params.iter().find(|param| *param.name == *name)?;
+        if let ParamRole::State(spec) = &param.role { spec.of.clone() } else { None }
+    };
+    let mut all: Vec<(String, HostTensor)> = Vec::new();
+    for (name, value) in results {
+        let of = weight(&name);
+        match all.iter_mut().find(|(known, _)| of.is_some() && weight(known) == of) {
+            None => all.push((name, value)),
+            Some((_, sum)) => {
+                let terms = sum.f64s().into_iter().zip(value.f64s()).map(|(sum, term)| sum + term);
+                *sum = HostTensor::from_f64s(sum.dtype(), sum.shape().clone(), terms.collect::<Vec<_>>());
+            }
+        }
+    }
+    all
 }
 
 /// The largest difference of numbers, relative to the largest of `expected`.
