@@ -16,6 +16,7 @@ cd "$(dirname "$0")/.."
 # NAME, what it holds, in the order in which it is run.
 parts=(
     "layouts|every model on every layout is equal to one device"
+    "pipelines|every model on every pipeline is equal to one device, and seeded faults in all places"
     "replicas|check-replicas on every layout, seeded faults of every kind, 3,000 right programs"
     "ignored|tests that the first tier leaves out"
     "kills|50 kills in 500 updates, three times, end like a run without any"
@@ -52,6 +53,7 @@ run() {
     esac
     case $1 in
         layouts) HALITE_LAYOUTS=all "${release[@]}" --test mesh -- layouts:: ;;
+        pipelines) HALITE_PIPELINES=all "${release[@]}" --test numerics -- pipelines:: pipeline_faults:: ;;
         replicas)
             HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all HALITE_RIGHT_PROGRAMS=3000 "${release[@]}" --test mesh -- \
                 check_replicas:: seeded_replicas:: lifted_replicas:: right_programs:: ;;

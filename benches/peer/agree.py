@@ -121,6 +121,10 @@ def halite_bundle(binary, config, sets):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         manifest = json.loads((Path(bundle) / "manifest.json").read_text())
         (module,) = manifest["modules"]
+        buffers = {buffer["name"]: buffer for buffer in manifest["buffers"]}
+        for end in ("inputs", "outputs"):
+            # A port that is its buffer is written as its name.
+            module[end] = [buffers[port] if isinstance(port, str) else port for port in module[end]]
         return (Path(bundle) / module["file"]).read_bytes(), manifest
 
 

@@ -28,9 +28,9 @@ def held_indices(mesh, port, rank):
     held = []
     for size, digits in zip(shape, port.get("sharding") or [()] * len(shape)):
         index = np.arange(size)
-        for digit in digits:
-            ranks, stride = mesh[digit["atom"]]
-            index = index[index // digit["stride"] % ranks == rank // stride % ranks]
+        for sub_axis, _, digit in digits:
+            ranks, stride = mesh[sub_axis]
+            index = index[index // digit % ranks == rank // stride % ranks]
         held.append(index)
     return held
 

@@ -33,10 +33,10 @@ use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_canc
 use halite_target::{ModuleCheck, Target, Vocabulary};
 use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
-use pack::{BuiltRole, Packed, assemble, pack};
+use pack::{BuiltRole, Packed, assemble, pack_all};
 pub use replicas::Replicas;
 use resident::add_resident;
-pub use stages::{StageOf, check_stages};
+pub use stages::{StageOf, Twin, check_stages};
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
@@ -136,6 +136,8 @@ pub struct CompiledModule {
     pub role: ModuleRole,
     /// The stage of a pipeline that runs it, and its task there; `None` where it does all of the role.
     pub stage: Option<StageOf>,
+    /// The other programs of stages that it is too, but for names.
+    pub twins: Vec<Twin>,
     /// The legal IR.
     pub ir: Module,
     /// The HLO that the bundle holds.
@@ -209,9 +211,10 @@ impl Session {
                     let whom = (target, &source.recipe);
                     let pack = |module| {
                         let built = BuiltRole { role, built, ranges: ranges.clone() };
-                        pack(module, built, whom, options)
+                        pack_all(module, &built, whom, options)
                     };
-                    Ok((compiled.into_iter().map(pack).collect::<Result<Vec<_>, _>>()?, again))
+                    let packed: Vec<Vec<Packed>> = compiled.into_iter().map(pack).collect::<Result<_, _>>()?;
+                    Ok((packed.into_iter().flatten().collect(), again))
                 };
                 scope.spawn(move || caller.within(work))
             };
@@ -352,7 +355,9 @@ impl Session {
         let modules = self.finish_role(unfinished, recipe, &self.sources, options)?;
         <[CompiledModule; 1]>::try_from(modules).map(|[module]| module).map_err(|modules| {
             let message = format!("`{}` is {} programs of stages, not one module", role.name.name(), modules.len());
-            Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.pipeline").help("compile the recipe as a whole")
+            Diagnostic::error(codes::NOT_SUPPORTED, message)
+                .key("parallel.pipeline")
+                .help("compile the recipe as a whole")
         })
     }
 

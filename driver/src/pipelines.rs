@@ -137,7 +137,10 @@ mod tests {
         );
         let cast = "auto-cast, dce, check-precision";
         let ends = "check-precision, check-causality";
-        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {ranks}, split-stages, {dispatch}, {finish}, {ends}"));
+        assert_eq!(
+            inference().to_string(),
+            format!("{prepare}, {cast}, {ranks}, split-stages, {dispatch}, {finish}, {ends}")
+        );
         let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, \
                     clean-up(cse, simplify, fold-constant, dce)*";
         assert_eq!(gradients().to_string(), format!("{cast}, {dispatch}, cut, {finish}"));

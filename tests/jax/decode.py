@@ -45,6 +45,14 @@ def interface(data):
     return entry, parameters, [described(shape) for shape in results], aliases
 
 
+def written_out(entry, buffers):
+    """A module with all that is said of its ports: one that is its buffer, or replaces it, is written as its name."""
+    inputs = [buffers[port] if isinstance(port, str) else port for port in entry["inputs"]]
+    names = [port["name"] for port in inputs]
+    replaced = lambda port: {**buffers[port], "alias": names.index(port)} if isinstance(port, str) else port
+    return {**entry, "inputs": inputs, "outputs": [replaced(port) for port in entry["outputs"]]}
+
+
 def differences(entry, data):
     """What XLA reads otherwise than the manifest states."""
     name, parameters, results, aliases = interface(data)
@@ -62,7 +70,8 @@ def differences(entry, data):
 def main(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
     failed = False
-    for entry in manifest["modules"]:
+    buffers = {buffer["name"]: buffer for buffer in manifest["buffers"]}
+    for entry in (written_out(entry, buffers) for entry in manifest["modules"]):
         wrong = differences(entry, (folder / entry["file"]).read_bytes())
         failed |= bool(wrong)
         ports = f"{len(entry['inputs'])} parameters, {len(entry['outputs'])} results"

@@ -26,6 +26,7 @@ pub mod optimized;
 mod optimizer;
 pub mod parallel;
 mod partitioned;
+pub mod pipelines;
 pub mod ports;
 pub mod random;
 pub mod renamed;

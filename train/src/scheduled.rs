@@ -58,6 +58,24 @@ impl Doing {
         if let Self::Run(call) = self { Some(call) } else { None }
     }
 
+    /// What stages do for a role that is no part of an update; `None` where the bundle does not have it.
+    ///
+    /// # Errors
+    /// As [`doings`].
+    pub(super) fn of_role(
+        bundle: &Bundle,
+        role: &ModuleRole,
+        here: &Range<usize>,
+        load: impl Fn(&ModuleEntry) -> Result<LoadedModule>,
+    ) -> Result<Option<Vec<Vec<Self>>>> {
+        let manifest = &bundle.manifest;
+        match (manifest.roles.get(role), bundle.module_with_role(role)) {
+            (Some(lists), _) => doings(manifest, lists, here, load).map(Some),
+            (None, Ok(entry)) => Self::once(manifest, load(entry)?).map(Some),
+            (None, Err(_)) => Ok(None),
+        }
+    }
+
     /// One call of a module that makes no update, on one stage.
     ///
     /// # Errors

@@ -160,11 +160,7 @@ impl TrainStep {
         let here = Ranks::stages(executor.as_ref(), manifest);
         check_loss(manifest)?;
         let update = doings(manifest, &manifest.schedule, &here, load)?;
-        let eval = match bundle.module_with_role(&ModuleRole::EVAL) {
-            _ if eval && !manifest.evaluation.is_empty() => Some(doings(manifest, &manifest.evaluation, &here, load)?),
-            Ok(entry) if eval => Some(Doing::once(manifest, load(entry)?)?),
-            _ => None,
-        };
+        let eval = if eval { Doing::of_role(bundle, &ModuleRole::EVAL, &here, load)? } else { None };
         let (manifest, micro_batches) = (manifest.clone(), MicroBatches::of(manifest)?);
         let modules = Arc::new(Modules { manifest, update, eval, micro_batches });
         Ok(Self {

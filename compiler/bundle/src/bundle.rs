@@ -14,6 +14,7 @@ pub use decompositions::{link as link_decompositions, sound as sound_hlo};
 pub(crate) use read::check_buffers;
 pub use read::{check_ports, contradiction};
 
+use crate::manifest::lines;
 use crate::{Buffer, Manifest, ManifestRules, ModuleEntry, ModuleRole};
 #[cfg(feature = "files")]
 use halite_disk::Disk;
@@ -65,11 +66,9 @@ impl Bundle {
         Self { manifest, files }
     }
 
-    /// The manifest as it is written: stable order, two spaces of indentation, a newline at the end.
+    /// The manifest as it is written: stable order, in lines of 120 columns, a newline at the end.
     pub fn manifest_json(&self) -> String {
-        let text =
-            serde_json::to_string_pretty(&self.manifest).expect("a manifest has no map with other keys than text");
-        text + "\n"
+        lines::print(&self.manifest).expect("a manifest has no map with other keys than text")
     }
 
     /// Writes the bundle as the folder `folder`, whole or not at all. A bundle that is there is replaced in one step, or,

@@ -96,7 +96,7 @@ pub fn small() -> Bundle {
         buffers,
         modules: vec![module],
         schedule: vec![vec![Action::Run { module: "train_step".into(), pieces: Some(0..1) }]],
-        evaluation: Vec::new(),
+        roles: IndexMap::new(),
         transfers: Vec::new(),
         rounding: RoundingChoice::of(&recipe().precision),
         environment: IndexMap::new(),

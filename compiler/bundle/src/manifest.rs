@@ -1,10 +1,14 @@
 //! The manifest: the contents of a bundle, and how to run them.
 
+mod json;
+pub(crate) mod lines;
+
 use crate::estimate::{Estimate, Fit};
 use crate::{Action, Buffer, Computed, ModuleRole, Transfer};
 use halite_recipe::{ConfigValue, Precision, Recipe, RoundingMode, StochasticRounding};
 use halite_tensor::{DType, Mesh, Sharding};
 use indexmap::IndexMap;
+use json::ManifestJson;
 use serde::{Deserialize, Serialize};
 
 /// The manifest format this build reads and writes.
@@ -12,7 +16,7 @@ pub const MANIFEST_VERSION: u32 = 4;
 
 /// The description of a bundle, `manifest.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "ManifestJson", into = "ManifestJson")]
 pub struct Manifest {
     /// Format version.
     pub version: u32,
@@ -22,7 +26,6 @@ pub struct Manifest {
     pub recipe: Recipe,
     /// The ranks of a stage, which run each of its modules together, rank `r` as replica `r`; without axes, one rank. Each stage of a
     /// pipeline has ranks of its own.
-    #[serde(default, skip_serializing_if = "is_one_rank")]
     pub mesh: Mesh,
     /// Everything that lives between steps or is fed to one, once each.
     pub buffers: Vec<Buffer>,
@@ -31,11 +34,10 @@ pub struct Manifest {
     /// The actions of the ranks in an update, in order, one list for each stage: one list where there is no pipeline, none where the
     /// bundle makes no updates. Each call reads the buffers as the one before on its stage left them.
     pub schedule: Vec<Vec<Action>>,
-    /// The same for an evaluation of one micro-batch, where stages of a pipeline make it together; otherwise a module is called.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evaluation: Vec<Vec<Action>>,
+    /// The same for each role that is no part of an update, on one micro-batch, where several stages do it together; otherwise its module is
+    /// called.
+    pub roles: IndexMap<ModuleRole, Vec<Vec<Action>>>,
     /// The values that stages send to one another.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<Transfer>,
     /// How narrowing rounds in all modules.
     pub rounding: RoundingChoice,
@@ -44,18 +46,12 @@ pub struct Manifest {
     /// Flags of the target's compiler as `--name=value`: those that are known in a stable order, then the others.
     pub flags: Vec<String>,
     /// How the modules are started; `None` for targets whose programs Halite or an embedder starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch: Option<Launch>,
     /// The platform that a PJRT plugin reports, in whatever case, on which the modules run as they were compiled, kernels
     /// included; `None` where they call no kernels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
     /// Figures that a reader wants before running anything.
     pub statistics: Statistics,
-}
-
-fn is_one_rank(mesh: &Mesh) -> bool {
-    mesh.axes().is_empty()
 }
 
 impl Manifest {

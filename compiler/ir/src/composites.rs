@@ -38,6 +38,7 @@ pub mod top_k;
 mod transfer;
 mod unpack;
 
+pub use add_any::AddAny;
 pub use causal_attention::CausalAttention;
 pub use causal_mask::CausalMask;
 pub use cross_entropy::CrossEntropy;
@@ -48,7 +49,6 @@ pub use rms_norm::RmsNorm;
 pub use rope::Rope;
 pub use softmax::Softmax;
 pub use top_k::TopK;
-pub use add_any::AddAny;
 pub use transfer::Transfer;
 
 /// Every built-in composite, in order.

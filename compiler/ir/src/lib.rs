@@ -5,6 +5,7 @@
 //! about an op stands in one file under `ops/` (primitives) or `composites/` (named decompositions). The meaning of a
 //! module is what the [`Interpreter`] computes.
 
+mod alike;
 pub mod attr;
 mod attrs;
 mod build;
@@ -50,6 +51,7 @@ mod ty;
 mod verify;
 mod wire;
 
+pub use alike::are_alike;
 pub use attr::{Attr, Real};
 pub use attrs::{AttrKey, AttrSpec, AttrValue, Attrs, Cast};
 pub use build::{Builder, Draft, present};

@@ -5,8 +5,8 @@ use crate::effect::Effect;
 use crate::layer::Layer;
 use crate::layout::Layout;
 use crate::loc::{LocId, LocTable};
-use crate::stage_task::StageTask;
 use crate::ops::Op;
+use crate::stage_task::StageTask;
 use crate::ty::TensorType;
 use halite_support::{Name, Names, entity};
 use halite_tensor::{Content, Init, Packing, StateSpec};
@@ -333,7 +333,17 @@ pub struct WeightInfo {
 impl WeightInfo {
     /// A weight with this initialization and nothing else stated.
     pub fn new(init: Init) -> Self {
-        Self { init, decay: None, group: None, frozen: false, output: 0, packing: None, dims: None, layer: None, part: None }
+        Self {
+            init,
+            decay: None,
+            group: None,
+            frozen: false,
+            output: 0,
+            packing: None,
+            dims: None,
+            layer: None,
+            part: None,
+        }
     }
 }
 

@@ -10,15 +10,26 @@ use smallvec::SmallVec;
 /// Blocks are the case in which `stride * size` is the whole dimension. A smaller stride shares out each of several parts
 /// that follow one another, such as the queries, keys and values of a merged projection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "(SubAxisId, usize, usize)", into = "(SubAxisId, usize, usize)")]
 pub struct DimShard {
-    /// The sub-axis of the mesh; `atom` in manifests.
-    #[serde(rename = "atom")]
+    /// The sub-axis of the mesh.
     pub sub_axis: SubAxisId,
     /// Ranks along it.
     pub size: usize,
     /// The number of consecutive indices of the whole dimension on one rank.
     pub stride: usize,
+}
+
+impl From<(SubAxisId, usize, usize)> for DimShard {
+    fn from((sub_axis, size, stride): (SubAxisId, usize, usize)) -> Self {
+        Self { sub_axis, size, stride }
+    }
+}
+
+impl From<DimShard> for (SubAxisId, usize, usize) {
+    fn from(digit: DimShard) -> Self {
+        (digit.sub_axis, digit.size, digit.stride)
+    }
 }
 
 /// The sharding of one dimension: digits of its index, the one of the largest stride first.

@@ -50,8 +50,13 @@ pub(super) fn module_entry(called: Called<'_>, laid: Laid<'_>, mut ranges: Range
     for (parameter, output) in aliases(entry) {
         replaced[output] = Some(parameter);
     }
+    // Stages hand on what ranks hold, also of state that is whole on no rank.
+    let value = |name: &str, laid: (TensorType, Option<&Sharding>)| {
+        let port = port(name, laid, PortRole::Value, None);
+        Port { shape: port.local_shape().to_vec(), sharding: None, ..port }
+    };
     let input = |param: &Param| match (&param.role, stage) {
-        (ParamRole::Argument, Some(_)) => port(&param.name, laid.param(param), PortRole::Value, None),
+        (ParamRole::Argument, Some(_)) => value(&param.name, laid.param(param)),
         _ => Port {
             ranges: ranges.swap_remove(&*param.name).unwrap_or_default(),
             ..port(&param.name, laid.param(param), PortRole::Buffer, None)
@@ -60,7 +65,7 @@ pub(super) fn module_entry(called: Called<'_>, laid: Laid<'_>, mut ranges: Range
     let output = |(index, result): (usize, &FuncResult)| {
         let role = match result.role {
             ResultRole::Value if stage.is_some() => {
-                return port(&result.name, laid.result(result), PortRole::Value, None);
+                return value(&result.name, laid.result(result));
             }
             ResultRole::State(_) => PortRole::Buffer,
             ResultRole::Probe => PortRole::Probe,

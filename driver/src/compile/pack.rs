@@ -5,15 +5,15 @@ use super::identity::identity;
 use super::ranges::{self, Ranges};
 use super::replicas::Replicas;
 use super::schedule::Update;
-use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, StageOf, locate};
+use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, StageOf, Twin, locate};
 use crate::roles::{Calls, Role};
 use crate::source::Source;
 use halite_analysis::CausalityReport;
 use halite_bundle::arguments;
 use halite_bundle::estimate::Estimate;
 use halite_bundle::{
-    Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry,
-    ModuleRole, RoundingChoice, sha256,
+    Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
+    Port, RoundingChoice, sha256,
 };
 use halite_ir::Module;
 use halite_lang::Elaborated;
@@ -59,9 +59,26 @@ pub(super) struct BuiltRole<'a, 'b> {
     pub(super) ranges: Ranges,
 }
 
-pub(super) fn pack<'a>(
+/// Packs a module, and then its twins.
+pub(super) fn pack_all<'a>(
+    mut module: CompiledModule,
+    built: &BuiltRole<'a, '_>,
+    whom: (&dyn Target, &Recipe),
+    options: &CompileOptions,
+) -> Result<Vec<Packed<'a>>, Diagnostic> {
+    let twins = take(&mut module.twins);
+    let first = pack(module, built, whom, options)?;
+    let mut packed = Vec::with_capacity(1 + twins.len());
+    for twin in &twins {
+        packed.push(first.twin(twin)?);
+    }
+    packed.insert(0, first);
+    Ok(packed)
+}
+
+fn pack<'a>(
     module: CompiledModule,
-    BuiltRole { role, built, ranges }: BuiltRole<'a, '_>,
+    BuiltRole { role, built, ranges }: &BuiltRole<'a, '_>,
     (target, recipe): (&dyn Target, &Recipe),
     options: &CompileOptions,
 ) -> Result<Packed<'a>, Diagnostic> {
@@ -75,8 +92,9 @@ pub(super) fn pack<'a>(
     check_cancelled()?;
     let micro_batches = micro_batches(built, laid);
     let called = Called { name: &name, role: &role.name, stage: module.stage.map(|of| of.stage) };
-    let ranges = ranges::repeated(ranges, entry, micro_batches);
-    let (mut described, buffers) = (module_entry(called, laid, ranges, &bytes), buffers(laid, micro_batches, module.stage.is_some()));
+    let ranges = ranges::repeated(ranges.clone(), entry, micro_batches);
+    let (mut described, buffers) =
+        (module_entry(called, laid, ranges, &bytes), buffers(laid, micro_batches, module.stage.is_some()));
     described.estimate = estimate((&described, &buffers), &module, target, recipe)?;
     let mesh = laid.layout.map(|layout| layout.mesh.clone()).unwrap_or_default();
     check_cancelled()?;
@@ -128,6 +146,46 @@ fn estimate(
     }
     let (arguments, flags) = (arguments(entry, buffers), target.settings(recipe).flags);
     Ok(Some(target.analyze(module.hlo.graph(), &recipe.target, &flags, &arguments)?.estimate))
+}
+
+impl<'a> Packed<'a> {
+    /// A twin: the same program, which reads and makes other buffers and values.
+    fn twin(&self, twin: &Twin) -> Result<Self, Diagnostic> {
+        let entry = twin.module.entry().ok_or_else(|| Diagnostic::bug("a program without an entry"))?;
+        let laid = Laid { entry, layout: twin.module.layout.as_deref() };
+        let renamed = |port: &Port| Port {
+            name: twin.names.get(port.name.as_str()).map_or_else(|| port.name.clone(), Name::to_string),
+            ..port.clone()
+        };
+        let entry = ModuleEntry {
+            name: twin.stage.name(&self.role.name),
+            stage: twin.stage.stage,
+            inputs: self.entry.inputs.iter().map(renamed).collect(),
+            outputs: self.entry.outputs.iter().map(renamed).collect(),
+            ..self.entry.clone()
+        };
+        let read: IndexSet<&str> = entry.inputs.iter().map(|port| port.name.as_str()).collect();
+        let mut buffers = buffers(laid, 1, true);
+        buffers.retain(|buffer| read.contains(buffer.name.as_str()));
+        Ok(Self {
+            role: self.role,
+            stage: Some(twin.stage),
+            mesh: self.mesh.clone(),
+            entry,
+            buffers,
+            figures: Figures { hlo_instructions: 0, ..self.figures },
+            files: IndexMap::new(),
+            decompositions: self.decompositions.clone(),
+            reports: Vec::new(),
+            remarks: Vec::new(),
+            audit: Audit::default(),
+            replicas: self.replicas.clone(),
+            warnings: Vec::new(),
+            check: ModuleCheck::default(),
+            policies: Vec::new(),
+            resident: 0,
+        })
+    }
 }
 
 impl Packed<'_> {
@@ -205,12 +263,18 @@ pub(super) fn assemble(
     }
     let read: IndexSet<String> = match counts.is_empty() {
         true => packed.first().into_iter().flat_map(Packed::inputs).map(str::to_owned).collect(),
-        false => packed.iter().filter(|module| counts.contains_key(module.name())).flat_map(Packed::inputs).map(str::to_owned).collect(),
+        false => packed
+            .iter()
+            .filter(|module| counts.contains_key(module.name()))
+            .flat_map(Packed::inputs)
+            .map(str::to_owned)
+            .collect(),
     };
     let stages: Vec<Option<StageOf>> = packed.iter().map(|module| module.stage).collect();
     let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
     let mut joined = Joined::of(prepared, packed);
-    let statistics = statistics(&source.recipe, &calls, (&joined.buffers, &read), &mesh, target.peak_flops(&source.recipe))?;
+    let statistics =
+        statistics(&source.recipe, &calls, (&joined.buffers, &read), &mesh, target.peak_flops(&source.recipe))?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let model = ModelInfo {
         name: elaborated.module.name.to_string(),
@@ -225,7 +289,7 @@ pub(super) fn assemble(
         buffers: take(&mut joined.buffers).into_values().collect(),
         modules: take(&mut joined.modules),
         schedule: Vec::new(),
-        evaluation: Vec::new(),
+        roles: IndexMap::new(),
         transfers: Vec::new(),
         rounding: RoundingChoice::of(&source.recipe.precision),
         environment,
@@ -234,8 +298,8 @@ pub(super) fn assemble(
         platform,
         statistics,
     };
-    let Update { schedule, evaluation, transfers } = Update::of(&manifest, &counts, &stages)?;
-    let manifest = Manifest { schedule, evaluation, transfers, ..manifest };
+    let Update { schedule, roles, transfers } = Update::of(&manifest, &counts, &stages)?;
+    let manifest = Manifest { schedule, roles, transfers, ..manifest };
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
     warnings.extend(source.places.told());

@@ -1,14 +1,14 @@
 //! The module of one role, from what all roles share to HLO.
 
 use super::replicas::Replicas;
-use super::{CompileOptions, CompiledModule, PreparedModule, StageOf, findings, for_role};
+use super::{CompileOptions, CompiledModule, PreparedModule, StageOf, Twin, findings, for_role};
 use crate::dump::Dumper;
 use crate::roles::Role;
 use crate::session::Session;
 use halite_analysis::CausalityReport;
 use halite_bundle::ModuleRole;
 use halite_hlo::CheckedHlo;
-use halite_ir::{KernelForm, Module, Phase, lower, lower_decompositions};
+use halite_ir::{KernelForm, Module, Phase, are_alike, lower, lower_decompositions};
 use halite_passes::{
     Findings, Milestone, PassCx, PassReport, Pipeline, Runner, StageProgram, UnreadInputs, stage_programs,
 };
@@ -42,6 +42,21 @@ impl<'a> Unfinished<'a> {
             dumper: Dumper::new(self.role.name.name(), None),
         }
     }
+}
+
+/// The programs that are one but for names together, in the order of their first.
+fn alike(programs: Vec<StageProgram>) -> Vec<Vec<StageProgram>> {
+    let mut groups: Vec<Vec<StageProgram>> = Vec::new();
+    for program in programs {
+        let is_twin = |group: &&mut Vec<StageProgram>| {
+            group.first().is_some_and(|first| are_alike(&first.module, &program.module))
+        };
+        match groups.iter_mut().find(is_twin) {
+            Some(group) => group.push(program),
+            None => groups.push(vec![program]),
+        }
+    }
+    groups
 }
 
 impl Session {
@@ -101,17 +116,23 @@ impl Session {
         }
         // What was found and dumped of the whole goes to the first of its programs.
         let mut whole = Some((findings, dumper.into_files()));
-        let finish = |program: StageProgram| {
-            let StageProgram { task, stage, module } = program;
+        let finish = |programs: Vec<StageProgram>| {
+            let mut programs = programs.into_iter();
+            let Some(StageProgram { task, stage, module }) = programs.next() else {
+                return Err(Diagnostic::bug("a program of no stage"));
+            };
             let stage = StageOf { task, stage };
+            let twins = programs.map(|twin| Twin::of(&module, twin)).collect();
             let dumper = Dumper::new(stage.name(&role.name), options.dumps.as_ref());
             let (findings, dumps) = whole.take().unwrap_or_else(|| (super::findings(options), IndexMap::new()));
-            let unfinished = Unfinished { role, module, left: left.clone(), reports: reports.clone(), findings, dumper };
+            let unfinished =
+                Unfinished { role, module, left: left.clone(), reports: reports.clone(), findings, dumper };
             let mut compiled = self.finish_module(unfinished, Some(stage), whom)?;
             compiled.dumps.extend(dumps);
+            compiled.twins = twins;
             Ok(compiled)
         };
-        programs.into_iter().map(finish).collect()
+        alike(programs).into_iter().map(finish).collect()
     }
 
     /// Runs the passes that are left on a module and lowers it.
@@ -151,6 +172,7 @@ impl Session {
         Ok(CompiledModule {
             role: role.name.clone(),
             stage,
+            twins: Vec::new(),
             ir: module,
             hlo,
             decompositions,

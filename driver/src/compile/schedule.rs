@@ -13,8 +13,8 @@ use std::collections::HashSet;
 #[derive(Debug, Default)]
 pub(super) struct Update {
     pub(super) schedule: Vec<Vec<Action>>,
-    /// What they do in an evaluation, where several stages make it.
-    pub(super) evaluation: Vec<Vec<Action>>,
+    /// The same for each role that is no part of an update and that several stages do together.
+    pub(super) roles: IndexMap<ModuleRole, Vec<Vec<Action>>>,
     pub(super) transfers: Vec<Transfer>,
 }
 
@@ -34,7 +34,12 @@ impl Update {
             let is_called = |(_, entry): &&(StageOf, &ModuleEntry)| counts.contains_key(&entry.name);
             let called: Vec<_> = of_stages.iter().filter(is_called).copied().collect();
             let mut update = Self::of_stages(&called, &of_stages, &manifest.recipe)?;
-            update.evaluate(&of_stages, manifest.num_stages());
+            let others: IndexSet<ModuleRole> = of_stages
+                .iter()
+                .filter(|(_, entry)| !counts.contains_key(&entry.name))
+                .map(|(_, entry)| entry.role.clone())
+                .collect();
+            others.iter().for_each(|role| update.add_role(role, &of_stages, manifest.num_stages()));
             return Ok(update);
         }
         let action = |(name, &count): (&String, &usize)| {
@@ -71,31 +76,40 @@ impl Update {
         Ok(writer.update)
     }
 
-    /// Adds what stages do in an evaluation: one part after another.
-    fn evaluate(&mut self, modules: &[(StageOf, &ModuleEntry)], stages: usize) {
-        let mut parts: Vec<(usize, &ModuleEntry)> = Vec::new();
-        for (of, entry) in modules.iter().filter(|(_, entry)| entry.role == ModuleRole::EVAL) {
-            if let StageTask::Forward { part } = of.task {
-                parts.push((part, entry));
+    /// Adds what stages do for a role that is no part of an update: one module after another.
+    fn add_role(&mut self, role: &ModuleRole, modules: &[(StageOf, &ModuleEntry)], stages: usize) {
+        let mut own: Vec<&(StageOf, &ModuleEntry)> = modules.iter().filter(|(_, entry)| entry.role == *role).collect();
+        own.sort_by_key(|(of, _)| in_order(of.task));
+        let mut made: IndexMap<&str, usize> = IndexMap::new();
+        let mut lists: Vec<Vec<Action>> = vec![Vec::new(); stages];
+        let piece = Some(0);
+        for (_, entry) in own {
+            let mut missing: IndexMap<usize, Vec<String>> = IndexMap::new();
+            for name in values_of(&entry.inputs) {
+                let brought =
+                    self.transfers.iter().any(|own| own.to == entry.stage && own.values.iter().any(|own| own == name));
+                let Some(&from) = made.get(name).filter(|from| **from != entry.stage && !brought) else { continue };
+                missing.entry(from).or_default().push(name.to_owned());
             }
-        }
-        parts.sort_unstable_by_key(|(part, _)| *part);
-        if parts.is_empty() {
-            return;
-        }
-        self.evaluation.resize_with(stages, Vec::new);
-        for (at, (part, entry)) in parts.iter().enumerate() {
-            self.evaluation[entry.stage].push(Action::Run { module: entry.name.clone(), pieces: Some(0..1) });
-            let Some((_, next)) = parts.get(at + 1).filter(|(_, next)| next.stage != entry.stage) else { continue };
-            let values = passed(entry, next);
-            if values.is_empty() {
-                continue;
+            for (from, values) in missing {
+                let name = format!("{}_{from}", entry.name);
+                lists[from].push(Action::Send { transfer: name.clone(), piece });
+                lists[entry.stage].push(Action::Receive { transfer: name.clone(), piece });
+                self.transfers.push(Transfer { name, from, to: entry.stage, values });
             }
-            let (name, piece) = (format!("eval_{}", forward(*part)), Some(0));
-            self.evaluation[entry.stage].push(Action::Send { transfer: name.clone(), piece });
-            self.evaluation[next.stage].push(Action::Receive { transfer: name.clone(), piece });
-            self.transfers.push(Transfer { name, from: entry.stage, to: next.stage, values });
+            lists[entry.stage].push(Action::Run { module: entry.name.clone(), pieces: Some(0..1) });
+            made.extend(values_of(&entry.outputs).map(|name| (name, entry.stage)));
         }
+        self.roles.insert(role.clone(), lists);
+    }
+}
+
+/// The order in which tasks are done one after another.
+fn in_order(task: StageTask) -> (usize, usize) {
+    match task {
+        StageTask::Forward { part } => (0, part),
+        StageTask::Backward { part } => (1, usize::MAX - part),
+        StageTask::Update { stage, round } => (2 + round, stage),
     }
 }
 
@@ -153,7 +167,8 @@ impl Writer<'_> {
             }
             pipeline::Action::Reduce | pipeline::Action::Update => None,
         };
-        let lists: Vec<Vec<Action>> = schedule.stages().iter().map(|list| list.iter().filter_map(action).collect()).collect();
+        let lists: Vec<Vec<Action>> =
+            schedule.stages().iter().map(|list| list.iter().filter_map(action).collect()).collect();
         self.update.schedule = lists;
     }
 
@@ -203,7 +218,8 @@ impl Writer<'_> {
         let mut shared: IndexMap<(usize, usize), Vec<String>> = IndexMap::new();
         for entry in self.by_task.values() {
             for port in entry.outputs.iter().filter(|port| port.role == PortRole::Buffer) {
-                let readers = (0..stages).filter(|&stage| stage != entry.stage && self.held[stage].contains(port.name.as_str()));
+                let readers =
+                    (0..stages).filter(|&stage| stage != entry.stage && self.held[stage].contains(port.name.as_str()));
                 for stage in readers {
                     shared.entry((entry.stage, stage)).or_default().push(port.name.clone());
                 }

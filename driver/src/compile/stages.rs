@@ -3,9 +3,11 @@
 use super::{CompiledModule, locate};
 use crate::source::Source;
 use halite_bundle::ModuleRole;
-use halite_ir::StageTask;
+use halite_ir::{Module, StageTask};
+use halite_passes::StageProgram;
 use halite_schedule::ScheduleKind;
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Name, Result, codes};
+use indexmap::IndexMap;
 
 /// Refuses a recipe of whose stages no programs are made yet: those of a schedule that runs the halves of a backward apart.
 ///
@@ -49,5 +51,30 @@ impl CompiledModule {
     /// Its name in a bundle: that of its role, or of its task.
     pub fn name(&self) -> String {
         self.stage.map_or_else(|| self.role.name().to_owned(), |stage| stage.name(&self.role))
+    }
+}
+
+/// Another program that a compiled one is too, but for names.
+#[derive(Clone, Debug)]
+pub struct Twin {
+    /// The stage that runs it, and its task there.
+    pub stage: StageOf,
+    /// The program as it was before the passes of its own.
+    pub(super) module: Module,
+    /// Its names of parameters and results, by those of the compiled one.
+    pub(super) names: IndexMap<Name, Name>,
+}
+
+impl Twin {
+    /// The twin of a module, before the passes of its own.
+    pub(super) fn of(module: &Module, twin: StageProgram) -> Self {
+        let StageProgram { task, stage, module: own } = twin;
+        let mut names = IndexMap::new();
+        if let (Some(entry), Some(twin)) = (module.entry(), own.entry()) {
+            let params = entry.params.iter().zip(&twin.params).map(|(entry, own)| (&entry.name, &own.name));
+            let results = entry.results.iter().zip(&twin.results).map(|(entry, own)| (&entry.name, &own.name));
+            names.extend(params.chain(results).map(|(entry, own)| (entry.clone(), own.clone())));
+        }
+        Self { stage: StageOf { task, stage }, module: own, names }
     }
 }

@@ -101,7 +101,8 @@ impl Line {
         let mut line = self.insts.iter().enumerate().rev().peekable();
         for (at, inst) in entry.insts.iter().enumerate().rev() {
             let own = line.next_if(|(_, own)| **own == at).map(|(number, _)| Self::part(begins, number));
-            let Some(part) = own.or_else(|| inst.results.iter().filter_map(|result| first[result.index()]).min()) else {
+            let Some(part) = own.or_else(|| inst.results.iter().filter_map(|result| first[result.index()]).min())
+            else {
                 continue;
             };
             for arg in &inst.args {

@@ -14,10 +14,10 @@ use halite_support::Result;
 use owners::Owners;
 pub(in crate::transform) use owners::owners;
 pub use programs::{StageProgram, stage_programs};
+use stage::stages;
 pub(in crate::transform) use stage::{Half, Set, inputs};
 pub(in crate::transform) use terms::{Term, terms};
 pub(in crate::transform) use write::Writer;
-use stage::stages;
 
 /// The name of the pass.
 const PASS: &str = "split-stages";

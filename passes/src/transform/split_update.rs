@@ -19,7 +19,7 @@ const PASS: &str = "split-update";
 /// A weight with its sums and the state of its optimizer is on the stage of the first part that reads it, and so is all that is made of
 /// them. Numbers that are made of the numbers of several stages, such as the norm of all gradients, each stage that reads them makes for
 /// itself, in one order: they have the bits that one device gives them. So an update has rounds, before each of which stages give one
-/// another what others read: the sum of the count, the squares of the gradients' norms.
+/// another what others read: the sum of the count, the squares of the gradients' norms. Numbers of one stage go together, as a vector.
 ///
 /// ```text
 /// %g = divide %accum.a, %count                    %g, %s = call %accum.a, %accum_count {callee = @stage_0_update_0}
@@ -49,13 +49,14 @@ impl Pass for SplitUpdate {
         let infer = InferCx { functions: &module.functions, registry: cx.registry };
         let rounds = rounds(infer, &entry, &homes, pipeline.stages());
         let mut names = module.names();
-        let mut writer = Writer { b: Rewriter::new(module, cx.registry, &entry), entry: &entry };
+        let mut writer = Writer::new(Rewriter::new(module, cx.registry, &entry), &entry);
         let mut results: Vec<FuncResult> = entry.results.clone();
         for (round, stages) in rounds.iter().enumerate() {
             for (stage, half) in stages.iter().enumerate() {
                 writer.half(&mut names, StageTask::Update { stage, round }, half)?;
                 // Several stages may make one value: each returns its own.
-                let own = results.iter_mut().zip(&entry.results).zip(&homes.results).filter(|(_, home)| **home == stage);
+                let own =
+                    results.iter_mut().zip(&entry.results).zip(&homes.results).filter(|(_, home)| **home == stage);
                 for ((result, source), _) in own {
                     result.value = writer.b.get(source.value).unwrap_or(result.value);
                 }

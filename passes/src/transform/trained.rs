@@ -34,6 +34,8 @@ pub(crate) struct Trained {
     pub(crate) packing: Option<Arc<Packing>>,
     /// The layer of the model that it is in.
     pub(crate) layer: Option<Layer>,
+    /// The first part of a pipeline that reads it.
+    part: Option<usize>,
     /// The names of its dimensions in the model.
     dims: Option<Arc<[DimName]>>,
 }
@@ -68,6 +70,7 @@ pub(crate) fn collect(
             types: SlotTypes::of(precision, param)?,
             packing: info.packing.clone(),
             layer: info.layer.clone(),
+            part: info.part,
             dims: info.dims.clone(),
         });
     }
@@ -143,7 +146,7 @@ impl<'a> Joining<'a> {
     /// Sets of weights that are updated as one: vectors that are updated alike (norm weights, biases) are put end to end, so that a few
     /// instructions do for all of them. In narrow arithmetic each is a set of its own: there the last operation on a weight is its
     /// write, which has a rounding of its own; and so is a weight that does not join. Where the work on a layer becomes a function,
-    /// they are put together layer by layer. A vector that ranks share out joins those of its size that are shared out as it is: beside
+    /// they are put together layer by layer, and where the model is cut into parts, part by part. A vector that ranks share out joins those of its size that are shared out as it is: beside
     /// others it would have to be gathered, or these be shared out too.
     pub(crate) fn sets(&self, b: &Builder<'_>, weights: Vec<Trained>, joins: impl Fn(&Trained) -> bool) -> Vec<Set> {
         let mut sets: Vec<Set> = Vec::with_capacity(weights.len());
@@ -169,6 +172,7 @@ impl<'a> Joining<'a> {
             scale: weight.scale,
             types: [b.dtype(weight.value), b.dtype(weight.gradient)],
             state: weight.types,
+            part: weight.part,
             shared: self.shared(weight),
         })
     }
@@ -189,6 +193,7 @@ struct Alike {
     /// Of the weight and its gradient.
     types: [DType; 2],
     state: SlotTypes,
+    part: Option<usize>,
     shared: Option<DimName>,
 }
 

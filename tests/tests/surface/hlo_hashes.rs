@@ -40,9 +40,10 @@ fn inputs() -> Vec<Input> {
         };
         for precision in PRECISIONS {
             let precision = format!("precision={precision}");
-            for (preset, small) in [("tiny", true), ("llama-7b", false), ("hlat-70b", false)] {
+            for (preset, small) in [("tiny", true), ("llama-7b", false)] {
                 add(preset, preset, &[&precision], small);
             }
+            add("hlat-70b", "hlat-70b", &[&precision, "parallel.data=4", "parallel.pipeline=1"], false);
             let gpt2 = format!("{}/../models/gpt2.hal", env!("CARGO_MANIFEST_DIR"));
             add("gpt2", &gpt2, &[&precision, "batch=2", "seq=64"], false);
         }

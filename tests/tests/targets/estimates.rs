@@ -53,7 +53,12 @@ const HELD_OUT: [Case; 4] = [
         TRAIN_STEP,
     ),
     ("llama-7b, 3 layers, fp32", "llama-7b", &["layers=3", "seq=2048", "precision=fp32"], TRAIN_STEP),
-    ("hlat-70b, 1 layer", "hlat-70b", &["layers=1", "seq=2048", "parallel.tensor=8"], TRAIN_STEP),
+    (
+        "hlat-70b, 1 layer",
+        "hlat-70b",
+        &["layers=1", "seq=2048", "parallel.tensor=8", "parallel.data=4", "parallel.pipeline=1"],
+        TRAIN_STEP,
+    ),
 ];
 
 /// Policies of recomputation by models and sizes, named before the model was changed for them.

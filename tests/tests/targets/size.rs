@@ -6,14 +6,15 @@ use halite_bundle::{ModuleRole, PortRole};
 use halite_hlo::graph::Graph;
 use halite_hlo::{check, decode, text};
 
-fn compile(preset: &str) -> Compiled {
+fn compile(preset: &str, settings: &[&str]) -> Compiled {
     let mut session = Session::new();
-    let source = session.load(preset, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+    let source = session.load(preset, &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
-fn assert_size(preset: &str, parameters: u64, flops_per_token: u64) {
-    let bundle = compile(preset).bundle;
+fn assert_size((preset, settings): (&str, &[&str]), parameters: u64, flops_per_token: u64) {
+    let bundle = compile(preset, settings).bundle;
     let statistics = bundle.manifest.statistics;
     assert_eq!(statistics.parameters, parameters);
     assert_eq!(statistics.matmul_flops_per_token, flops_per_token);
@@ -42,18 +43,18 @@ fn assert_size(preset: &str, parameters: u64, flops_per_token: u64) {
 
 #[test]
 fn hlat_7b() {
-    assert_size("llama-7b", 6_738_415_616, 46_084_915_200);
+    assert_size(("llama-7b", &[]), 6_738_415_616, 46_084_915_200);
 }
 
 #[test]
 fn hlat_70b() {
-    assert_size("hlat-70b", 68_976_648_192, 444_491_366_400);
+    assert_size(("hlat-70b", &["parallel.data=4", "parallel.pipeline=1"]), 68_976_648_192, 444_491_366_400);
 }
 
 /// A preset gives the same bytes each time.
 #[test]
 fn compilation_is_deterministic() {
-    let (first, second) = (compile("llama-7b").bundle, compile("llama-7b").bundle);
+    let (first, second) = (compile("llama-7b", &[]).bundle, compile("llama-7b", &[]).bundle);
     assert_eq!(first.manifest_json(), second.manifest_json());
     assert_eq!(first.files, second.files);
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -129,7 +129,8 @@ class Packing:
 class Buffer:
     """An array that lives on the devices from step to step, or is fed.
 
-    `slot` is `batch`, `weight`, or the kind of state, such as `m` or `step`; `of` is the weight that state belongs to.
+    `slot` is `batch`, `weight`, or the kind of state, such as `m` or `step`; `of` is the weight that state belongs to. `part` is the part
+    of a pipeline that adds up a sum.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Buffer:
     init: str | Mapping[str, float] | None = None
     transient: bool = False
     sum: bool = False
+    part: int | None = None
     packing: Packing | None = None
     sharding: Sharding | None = None
 
@@ -289,6 +291,7 @@ class Manifest:
     flags: tuple[str, ...]
     statistics: Statistics
     mesh: Mesh = field(default_factory=Mesh)
+    roles: Mapping[str, tuple[tuple[Action, ...], ...]] = field(default_factory=dict)
     transfers: tuple[Transfer, ...] = ()
     launch: Launch | None = None
     platform: str | None = None
@@ -353,12 +356,15 @@ def _manifest(raw: Any, text: str) -> Manifest:
     launch = raw.get("launch")
     mesh = Mesh(_axis(**axis) for axis in raw.get("mesh", ()))
     sub_axes = [(name, part) for name, size in mesh.items() for part in range(_prime_factors(size))]
+    buffers = tuple(_buffer(buffer, sub_axes) for buffer in raw["buffers"])
+    by_name = {buffer.name: buffer for buffer in buffers}
     typed: dict[str, Any] = {
         "model": Model(**raw["model"]),
         "mesh": mesh,
-        "buffers": tuple(_buffer(buffer, sub_axes) for buffer in raw["buffers"]),
-        "modules": tuple(_module(module, sub_axes) for module in raw["modules"]),
-        "schedule": tuple(tuple(_action(text) for text in actions) for actions in raw["schedule"]),
+        "buffers": buffers,
+        "modules": tuple(_module(module, sub_axes, by_name) for module in raw["modules"]),
+        "schedule": _actions(raw["schedule"]),
+        "roles": {role: _actions(lists) for role, lists in raw.get("roles", {}).items()},
         "transfers": tuple(_transfer(transfer) for transfer in raw.get("transfers", ())),
         "flags": tuple(raw["flags"]),
         "launch": launch and Launch(**{**launch, "forbidden": tuple(launch["forbidden"])}),
@@ -368,6 +374,10 @@ def _manifest(raw: Any, text: str) -> Manifest:
 
 
 _ACTION = re.compile(r"(run|send|receive) (\S+)(?: (\d+)(?:\.\.(\d+))?)?", re.ASCII)
+
+
+def _actions(raw: Any) -> tuple[tuple[Action, ...], ...]:
+    return tuple(tuple(_action(text) for text in actions) for actions in raw)
 
 
 def _action(text: str) -> Action:
@@ -404,10 +414,10 @@ SubAxes = list[tuple[str, int]]
 
 
 def _sharding(raw: Any, sub_axes: SubAxes) -> Sharding | None:
-    def digit(atom: int, size: int, stride: int) -> Digit:
-        return Digit(*sub_axes[atom], size, stride)
+    def digit(sub_axis: int, size: int, stride: int) -> Digit:
+        return Digit(*sub_axes[sub_axis], size, stride)
 
-    return raw and tuple(tuple(digit(**each) for each in digits) for digits in raw)
+    return raw and tuple(tuple(digit(*each) for each in digits) for digits in raw)
 
 
 def _buffer(raw: Any, sub_axes: SubAxes) -> Buffer:
@@ -419,7 +429,11 @@ def _buffer(raw: Any, sub_axes: SubAxes) -> Buffer:
     return Buffer(**{**raw, "shape": tuple(raw["shape"]), "packing": packing, "sharding": sharding})
 
 
-def _port(raw: Any, sub_axes: SubAxes) -> Port:
+def _port(raw: Any, sub_axes: SubAxes, buffers: Mapping[str, Buffer]) -> Port:
+    if isinstance(raw, str):
+        # It is its buffer.
+        buffer = buffers[raw]
+        return Port(name=raw, dtype=buffer.dtype, shape=buffer.shape, role="buffer", sharding=buffer.sharding)
     ranges = tuple(_range(part) for part in raw.get("ranges", ()))
     sharding = _sharding(raw.get("sharding"), sub_axes)
     return Port(**{**raw, "shape": tuple(raw["shape"]), "sharding": sharding, "ranges": ranges})
@@ -430,8 +444,15 @@ def _range(raw: Any) -> IndexRange:
     return IndexRange(**{**named, "part": tuple((start, end) for start, end in raw["part"])})
 
 
-def _module(raw: Any, sub_axes: SubAxes) -> Module:
+def _module(raw: Any, sub_axes: SubAxes, buffers: Mapping[str, Buffer]) -> Module:
     raw = dict(raw)
     kernels = tuple(kernel["name"] for kernel in raw.pop("decompositions", ()))
-    ports = {end: tuple(_port(port, sub_axes) for port in raw[end]) for end in ("inputs", "outputs")}
-    return Module(**{**raw, **ports, "kernels": kernels})
+    inputs = tuple(_port(port, sub_axes, buffers) for port in raw["inputs"])
+    names = [port.name for port in inputs]
+
+    def output(port: Any) -> Port:
+        found = _port(port, sub_axes, buffers)
+        return replace(found, alias=names.index(port)) if isinstance(port, str) else found
+
+    outputs = tuple(output(port) for port in raw["outputs"])
+    return Module(**{**raw, "inputs": inputs, "outputs": outputs, "kernels": kernels})

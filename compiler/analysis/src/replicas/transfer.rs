@@ -12,7 +12,7 @@ use super::per_rank::PerRank;
 use super::state::{Cause, Part, Reading, State, Why, pruned};
 use super::{indexed, movement, numbers, slices, twice};
 use halite_ir::ops::{Reduction, Slice};
-use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType};
+use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType, composites};
 use halite_tensor::{DType, Mesh, SubAxisId};
 use std::rc::Rc;
 
@@ -35,6 +35,8 @@ impl Transfer<'_> {
             Op::AllReduce(_) | Op::ReduceScatter(_) | Op::AllGather(_) | Op::AllToAll(_) => self.exchange(),
             Op::CollectivePermute(_) => (vec![self.permuted()], None),
             Op::OptimizationBarrier(_) => (self.args.to_vec(), None),
+            // From one stage to another a value stays what it is: rank by rank.
+            op if composites::Transfer::ends(op).is_some() => (self.args.to_vec(), None),
             Op::Reshape(_) => (vec![self.reshaped()], None),
             Op::DynamicSlice(_) => (vec![self.sliced()], None),
             Op::Slice(op) => (vec![self.stepped(op).unwrap_or_else(|| self.plain().swap_remove(0))], None),

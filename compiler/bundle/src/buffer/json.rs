@@ -115,7 +115,7 @@ mod tests {
             r#""slot":"zeta","of":"w","init":{"constant":3.0},"transient":true"#,
             r#""slot":"accum","of":"w","init":"zeros","transient":true,"sum":true"#,
             r#""slot":"accum","of":"w","init":"zeros","transient":true,"sum":true,"part":2"#,
-            r#""slot":"weight","init":"ones","sharding":[[{"atom":0,"size":2,"stride":1}]]"#,
+            r#""slot":"weight","init":"ones","sharding":[[[0,2,1]]]"#,
         ] {
             let buffer: Buffer = serde_json::from_str(&text(rest)).unwrap();
             assert_eq!(serde_json::to_string(&buffer).unwrap(), text(rest));

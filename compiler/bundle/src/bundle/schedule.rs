@@ -1,7 +1,9 @@
 //! Checks of a schedule: the stages, what these call and send to one another, and the values that modules pass on.
 
+mod play;
+
 use crate::schedule::is_word;
-use crate::{Action, Manifest, ModuleEntry, Port, PortRole, Transfer};
+use crate::{Action, Manifest, ModuleEntry, ModuleRole, Port, PortRole, Transfer};
 use indexmap::IndexMap;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,9 +14,10 @@ type Checked<T = ()> = std::result::Result<T, String>;
 type Values<'m> = IndexMap<(usize, &'m str), &'m Port>;
 
 /// Checks that modules and transfers are there and lie on their stages, that each piece of the batch is taken once and all calls take
-/// one number of micro-batches, that what is sent is received, and that each value has one maker.
+/// one number of micro-batches, that what is sent is received, that each value has one maker, and that all is there when it is read.
 pub(super) fn check(manifest: &Manifest) -> Checked {
-    let stages = manifest.schedule.len().max(manifest.evaluation.len());
+    let lists = std::iter::once(&manifest.schedule).chain(manifest.roles.values());
+    let stages = lists.map(Vec::len).max().unwrap_or(0);
     if let Some(module) = manifest.modules.iter().find(|module| module.stage >= stages.max(1)) {
         return Err(format!(
             "the module `{}` is of stage {}, which the schedule does not have",
@@ -28,10 +31,13 @@ pub(super) fn check(manifest: &Manifest) -> Checked {
     }
     manifest.modules.iter().try_for_each(|module| check_read(module, &known))?;
     Doings::of(manifest)?.check(manifest)?;
-    match manifest.micro_batches() {
-        Some(_) => Ok(()),
-        None => Err("the calls of the schedule read different numbers of micro-batches".to_owned()),
+    if manifest.micro_batches().is_none() {
+        return Err("the calls of the schedule read different numbers of micro-batches".to_owned());
     }
+    std::iter::once(&manifest.schedule).chain(manifest.roles.values()).try_for_each(|lists| {
+        check_whole(manifest, lists)?;
+        play::play(manifest, lists)
+    })
 }
 
 fn values(ports: &[Port]) -> impl Iterator<Item = &Port> {
@@ -130,7 +136,7 @@ impl<'m> Doings<'m> {
         if doings.transfers.len() < manifest.transfers.len() {
             return Err("two transfers have one name".to_owned());
         }
-        for lists in [&manifest.schedule, &manifest.evaluation] {
+        for lists in std::iter::once(&manifest.schedule).chain(manifest.roles.values()) {
             for (stage, actions) in lists.iter().enumerate() {
                 actions.iter().try_for_each(|action| doings.add(stage, action))?;
             }
@@ -170,7 +176,7 @@ impl<'m> Doings<'m> {
     }
 
     fn check(mut self, manifest: &Manifest) -> Checked {
-        for (module, runs) in self.runs.values_mut().filter(|(_, runs)| !runs.is_empty()) {
+        for (module, runs) in self.runs.values().filter(|(_, runs)| !runs.is_empty()) {
             // Inputs that disagree are found with the micro-batches.
             check_pieces(&module.name, runs, manifest.micro_batches_of(module) != Some(0))?;
         }
@@ -192,9 +198,28 @@ impl<'m> Doings<'m> {
     }
 }
 
-/// Checks that a module is called once for each piece up to the last, or once for all.
-fn check_pieces(module: &str, runs: &mut [Option<Range<usize>>], reads_batch: bool) -> Checked {
-    runs.sort_unstable_by_key(|pieces| pieces.as_ref().map(|pieces| pieces.start));
+/// Checks that lists which call a module of a role call all of them, those that are called for pieces for the same ones.
+fn check_whole(manifest: &Manifest, lists: &[Vec<Action>]) -> Checked {
+    let mut ends: IndexMap<&str, Option<usize>> = IndexMap::new();
+    for action in lists.iter().flatten() {
+        if let Action::Run { module, pieces } = action {
+            ends.insert(module, pieces.as_ref().map(|pieces| pieces.end));
+        }
+    }
+    let of_lists = |module: &&ModuleEntry| ends.contains_key(module.name.as_str());
+    let roles: HashSet<&ModuleRole> = manifest.modules.iter().filter(of_lists).map(|module| &module.role).collect();
+    if let Some(left) = manifest.modules.iter().find(|module| roles.contains(&module.role) && !of_lists(module)) {
+        return Err(format!("the schedule does not call `{}`, but others with its role", left.name));
+    }
+    let pieces = ends.values().flatten().max();
+    match ends.iter().find(|(_, end)| end.is_some() && end.as_ref() != pieces) {
+        Some((module, _)) => Err(format!("the schedule calls `{module}` for fewer pieces than other modules")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a module is called once for each piece up to the last, in order, or once for all.
+fn check_pieces(module: &str, runs: &[Option<Range<usize>>], reads_batch: bool) -> Checked {
     let mut next = 0;
     for pieces in runs.iter() {
         match pieces {

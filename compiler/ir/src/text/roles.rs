@@ -39,7 +39,10 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
             let layer = info.layer.as_ref().map(|layer| format!(", layer = {}", print_string(&layer.to_string())));
             let layer = layer.unwrap_or_default();
             let part = print_part(info.part);
-            format!(" {{weight, init = {}{decay}{group}{frozen}{out}{packs}{dims}{layer}{part}}}", print_init(info.init))
+            format!(
+                " {{weight, init = {}{decay}{group}{frozen}{out}{packs}{dims}{layer}{part}}}",
+                print_init(info.init)
+            )
         }
         ParamRole::State(spec) => {
             let of = spec.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();

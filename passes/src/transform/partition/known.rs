@@ -2,6 +2,7 @@
 
 use super::decide::Decision;
 use super::fact::Fact;
+use halite_ir::composites::Transfer;
 use halite_ir::dims::FactorMap;
 use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType, Value};
 use halite_tensor::{DType, Sharding};
@@ -37,7 +38,12 @@ impl Known {
             |values: &[Value]| -> Vec<TensorType> { values.iter().map(|&value| function.ty(value).clone()).collect() };
         let of = |inst: &Inst| {
             let (args, results) = (types(&inst.args), types(&inst.results));
-            let map = inst.op.def().dims(&args.iter().collect::<Vec<_>>(), &results);
+            let by_reference: Vec<&TensorType> = args.iter().collect();
+            // Of composites transfers alone are left. They leave a value where it is, on the ranks of another stage.
+            let map = match Transfer::ends(&inst.op) {
+                Some(_) => FactorMap::elementwise(&by_reference, &results),
+                None => inst.op.def().dims(&by_reference, &results),
+            };
             let linear = match narrows_terms(reduce, function, inst) {
                 true => Linear::Jointly,
                 false => inst.op.def().linear(&args, &results),

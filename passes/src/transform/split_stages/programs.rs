@@ -1,6 +1,8 @@
 //! The programs of stages, each a module.
 
-use halite_ir::{Edge, FuncResult, Function, Module, Param, ParamRole, Registry, ResultRole, Rewriter, StageTask, TensorType, Value};
+use halite_ir::{
+    Edge, FuncResult, Function, Module, Param, ParamRole, Registry, ResultRole, Rewriter, StageTask, TensorType, Value,
+};
 use halite_support::{Diagnostic, Name, Result, codes};
 use rustc_hash::FxHashMap;
 
@@ -42,9 +44,7 @@ pub fn stage_programs(
             StageTask::Forward { part } | StageTask::Backward { part } => stage_of(part),
             StageTask::Update { stage, .. } => stage,
         };
-        let is_elsewhere = |param: &Param| {
-            matches!(&param.role, ParamRole::State(spec) if spec.part.is_some_and(|part| stage_of(part) != stage))
-        };
+        let is_elsewhere = |param: &Param| matches!(&param.role, ParamRole::State(spec) if spec.part.is_some_and(|part| stage_of(part) != stage));
         Ok(StageProgram { task, stage, module: entry.program(edge, registry, is_elsewhere)? })
     };
     calls.iter().map(program).collect()
@@ -82,12 +82,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The module whose entry is a callee of this one. Of state that is `elsewhere`, it is given the value.
-    fn program(
-        &self,
-        edge: Edge<'_>,
-        registry: &Registry,
-        is_elsewhere: impl Fn(&Param) -> bool,
-    ) -> Result<Module> {
+    fn program(&self, edge: Edge<'_>, registry: &Registry, is_elsewhere: impl Fn(&Param) -> bool) -> Result<Module> {
         let callee = self.module.function(edge.callee);
         let mut module = self.module.clone();
         module.take_entry()?;
@@ -110,7 +105,7 @@ impl<'a> Entry<'a> {
         for (own, result) in callee.results.iter().zip(edge.results) {
             let value = b.value(own.value)?;
             for named in self.results.get(result).into_iter().flatten() {
-                b.named_result(value, named.name.clone(), named.role.clone());
+                b.named_result(value, named.name.clone(), self.role(edge, &named.role));
             }
             if let Some(name) = self.handed_on.get(result) {
                 b.named_result(value, name.clone(), ResultRole::Value);
@@ -120,6 +115,14 @@ impl<'a> Entry<'a> {
         b.into_builder().finish();
         module.drop_unreached();
         Ok(module)
+    }
+
+    /// The role of a result of a callee. What a sum of another program is divided by is a metric here, whose name says of what.
+    fn role(&self, edge: Edge<'_>, role: &ResultRole) -> ResultRole {
+        let ResultRole::Over(of) = role else { return role.clone() };
+        let mut own = edge.results.iter().flat_map(|result| self.results.get(result).into_iter().flatten());
+        let has_sum = own.any(|other| other.role == ResultRole::Sum && other.name == *of);
+        if has_sum { role.clone() } else { ResultRole::Metric }
     }
 
     /// The state that a callee replaces without reading it. Its memory is given to what replaces it.

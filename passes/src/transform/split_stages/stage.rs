@@ -21,6 +21,8 @@ pub(in crate::transform) struct Half {
     pub(in crate::transform) outputs: Set,
     /// Its results for the backward of its part alone.
     pub(in crate::transform) residuals: Set,
+    /// Numbers that it makes for other functions, those of one type together: it returns them as one vector.
+    pub(in crate::transform) numbers: Vec<Vec<Value>>,
 }
 
 /// The two functions of a part.
@@ -119,7 +121,6 @@ impl Splitter<'_> {
         let joins = self.entry.insts.iter().zip(&self.owners.joins).filter(|(_, joins)| **joins);
         joins.flat_map(|(inst, _)| &inst.args).copied().filter(|&value| self.makes(value)).collect()
     }
-
 }
 
 fn positions(chosen: &[bool]) -> Vec<usize> {

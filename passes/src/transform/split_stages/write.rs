@@ -4,9 +4,10 @@ use super::owners::Owners;
 use super::stage::{Half, Stage};
 use halite_ir::composites::Transfer;
 use halite_ir::ops::Call;
-use halite_ir::{Builder, FuncId, Function, Module, Registry, ResultRole, Rewriter, StageTask, Value, Values};
+use halite_ir::{Builder, Def, Function, Module, Registry, ResultRole, Rewriter, StageTask, TensorType, Value, Values};
 use halite_support::{Diagnostic, Name, Names, Result};
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Writes the entry as calls of the functions of its parts.
 ///
@@ -20,7 +21,7 @@ pub(super) fn write(
 ) -> Result<()> {
     let mut names = module.names();
     let b = Rewriter::new(module, registry, entry);
-    let mut writer = Writer { b, entry };
+    let mut writer = Writer::new(b, entry);
     for (part, stage) in stages.iter().enumerate() {
         if let Some(before) = part.checked_sub(1) {
             writer.hand_on(before, part)?;
@@ -41,10 +42,16 @@ pub(super) fn write(
 
 pub(in crate::transform) struct Writer<'a, 'b> {
     pub(in crate::transform) b: Rewriter<'b>,
-    pub(in crate::transform) entry: &'a Function,
+    entry: &'a Function,
+    /// The numbers that functions made, each with the vector of the entry that has it, and its place there.
+    vectors: FxHashMap<Value, (Value, usize)>,
 }
 
-impl Writer<'_, '_> {
+impl<'a, 'b> Writer<'a, 'b> {
+    pub(in crate::transform) fn new(b: Rewriter<'b>, entry: &'a Function) -> Self {
+        Self { b, entry, vectors: FxHashMap::default() }
+    }
+
     /// Puts what a part has made for another in the place of the transfers between them.
     fn hand_on(&mut self, from: usize, to: usize) -> Result<()> {
         for inst in self.entry.insts.iter().filter(|inst| Transfer::ends(&inst.op) == Some((from, to))) {
@@ -56,7 +63,7 @@ impl Writer<'_, '_> {
 
     /// Writes a function and its call, unless it has nothing to return. What it returns stands for the values of the entry.
     pub(in crate::transform) fn half(&mut self, names: &mut Names, task: StageTask, half: &Half) -> Result<()> {
-        if half.outputs.is_empty() {
+        if half.outputs.is_empty() && half.numbers.is_empty() {
             return Ok(());
         }
         let name = match task {
@@ -64,9 +71,24 @@ impl Writer<'_, '_> {
             StageTask::Backward { part } => format!("part_{part}_backward"),
             StageTask::Update { stage, round } => format!("stage_{stage}_update_{round}"),
         };
-        let callee = function(&mut self.b, self.entry, (names.unused(&name), task), half)?;
-        let inputs: Vec<Value> = half.inputs.iter().copied().collect();
-        let args = self.b.values(&inputs)?;
+        let mut args: IndexMap<Value, Name, FxBuildHasher> = IndexMap::default();
+        let mut given = Vec::with_capacity(half.inputs.len());
+        for &input in &half.inputs {
+            let vector = self.vectors.get(&input).copied();
+            let outer = vector.map_or_else(|| self.b.value(input), |(vector, _)| Ok(vector))?;
+            let arg = args.insert_full(outer, if vector.is_some() { "numbers".into() } else { self.name(input) }).0;
+            given.push(Given { input, arg, number: vector.map(|(_, number)| number) });
+        }
+        let params: Vec<(Name, TensorType)> =
+            args.iter().map(|(&arg, name)| (name.clone(), self.b.ty(arg).clone())).collect();
+        let args: Vec<Value> = args.into_keys().collect();
+        let mut inner = self.b.nested(names.unused(&name));
+        inner.set_noinline(true);
+        inner.set_task(Some(task));
+        let params: Vec<Value> = params.into_iter().map(|(name, ty)| inner.argument(&name, ty)).collect();
+        let mut map = read(&mut inner, &given, &params)?;
+        write_body(&mut inner, self.entry, half, &mut map)?;
+        let callee = inner.finish();
         let results = self.b.emit_all(Call { callee }, &args)?;
         for (&old, &new) in half.outputs.iter().chain(&half.residuals).zip(&results) {
             if let Some(hint) = &self.entry.values[old.index()].hint {
@@ -74,21 +96,49 @@ impl Writer<'_, '_> {
             }
             self.b.replace(old, new);
         }
+        let vectors = &results[half.outputs.len() + half.residuals.len()..];
+        for (numbers, &vector) in half.numbers.iter().zip(vectors) {
+            self.vectors.extend(numbers.iter().enumerate().map(|(at, &number)| (number, (vector, at))));
+        }
         Ok(())
+    }
+
+    /// The name of a value.
+    fn name(&self, value: Value) -> Name {
+        let name = match self.entry.values[value.index()].def {
+            Def::Param(at) => Some(self.entry.params[at as usize].name.clone()),
+            Def::Inst(..) => self.entry.values[value.index()].hint.clone(),
+        };
+        name.unwrap_or_else(|| "x".into())
     }
 }
 
-/// Writes a function of a part of an entry.
-fn function(b: &mut Builder<'_>, entry: &Function, (name, task): (Name, StageTask), half: &Half) -> Result<FuncId> {
-    let mut inner = b.nested(name);
-    inner.set_noinline(true);
-    inner.set_task(Some(task));
-    let mut map: FxHashMap<Value, Value> = FxHashMap::default();
-    for &input in &half.inputs {
-        let name = entry.params.iter().find(|param| param.value == input).map(|param| param.name.clone());
-        let name = name.or_else(|| entry.values[input.index()].hint.clone()).unwrap_or_else(|| "x".into());
-        map.insert(input, inner.argument(&name, entry.ty(input).clone()));
+/// An input of a function: an argument of it, or a number of one.
+struct Given {
+    input: Value,
+    arg: usize,
+    number: Option<usize>,
+}
+
+/// Reads the inputs of a function from its parameters.
+fn read(b: &mut Builder<'_>, given: &[Given], params: &[Value]) -> Result<FxHashMap<Value, Value>> {
+    let mut map = FxHashMap::default();
+    for given in given {
+        let own = *params.get(given.arg).ok_or_else(lost)?;
+        let own = match given.number {
+            None => own,
+            Some(at) => {
+                let number = b.slice_dim(own, 0, at, at + 1)?;
+                b.reshape(number, [])?
+            }
+        };
+        map.insert(given.input, own);
     }
+    Ok(map)
+}
+
+/// Writes the instructions and results of a function.
+fn write_body(inner: &mut Builder<'_>, entry: &Function, half: &Half, map: &mut FxHashMap<Value, Value>) -> Result<()> {
     for &at in &half.insts {
         let inst = &entry.insts[at];
         inner.set_loc(inst.loc);
@@ -107,7 +157,15 @@ fn function(b: &mut Builder<'_>, entry: &Function, (name, task): (Name, StageTas
     for residual in &half.residuals {
         inner.named_result(*map.get(residual).ok_or_else(lost)?, Name::default(), ResultRole::Residual);
     }
-    Ok(inner.finish())
+    for numbers in &half.numbers {
+        let mut items = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            items.push(inner.reshape(*map.get(number).ok_or_else(lost)?, [1])?);
+        }
+        let vector = inner.concatenate(&items, 0)?;
+        inner.result(vector);
+    }
+    Ok(())
 }
 
 fn lost() -> Diagnostic {

@@ -3,6 +3,8 @@
 use super::homes::Homes;
 use crate::transform::split_stages::{Half, Set, inputs};
 use halite_ir::{Def, Function, InferCx, Inst, Op, Value};
+use halite_tensor::DType;
+use indexmap::IndexMap;
 
 /// For each round, the function of each stage.
 pub(super) fn rounds(infer: InferCx<'_>, entry: &Function, homes: &Homes, stages: usize) -> Vec<Vec<Half>> {
@@ -41,10 +43,30 @@ impl Splitter<'_> {
                     outputs[round].insert(input);
                 }
             }
-            halves.push(Half { insts, inputs, outputs: roots, residuals: Set::default() });
+            let (outputs, numbers) = self.together(roots);
+            halves.push(Half { insts, inputs, outputs, residuals: Set::default(), numbers });
         }
         halves.reverse();
         halves
+    }
+
+    /// The numbers among values that nothing but functions reads, those of one type together; before them the other values.
+    fn together(&self, roots: Set) -> (Set, Vec<Vec<Value>>) {
+        let returned: Set = self.entry.results.iter().map(|result| result.value).collect();
+        let is_number = |value: &Value| {
+            let is_made = matches!(self.entry.values[value.index()].def, Def::Inst(..));
+            is_made && self.entry.ty(*value).rank() == 0 && !returned.contains(value)
+        };
+        let mut numbers: IndexMap<DType, Vec<Value>> = IndexMap::new();
+        let mut others = Set::default();
+        for root in roots {
+            if is_number(&root) {
+                numbers.entry(self.entry.ty(root).dtype()).or_default().push(root);
+            } else {
+                others.insert(root);
+            }
+        }
+        (others, numbers.into_values().collect())
     }
 
     /// The values that this stage makes and others read, each with its round.

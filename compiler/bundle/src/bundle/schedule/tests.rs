@@ -148,3 +148,82 @@ fn lists_that_do_not_fit_are_refused() {
     unused.transfers.push(Transfer { name: "more".into(), from: 0, to: 1, values: Vec::new() });
     assert_eq!(check(&unused).unwrap_err(), "the transfer `more` is not made");
 }
+
+/// Both stages hold `b`, which the end of the first replaces and sends.
+fn shared() -> Manifest {
+    let mut manifest = staged();
+    let [_, b] = &small().manifest.modules[0].inputs[..] else { panic!("the small bundle has two inputs") };
+    [0, 2, 3].into_iter().for_each(|at| manifest.modules[at].inputs.push(b.clone()));
+    manifest.modules[2].outputs.push(Port { alias: Some(0), ..b.clone() });
+    manifest.schedule[0].extend(actions("send state"));
+    manifest.schedule[1].extend(actions("receive state"));
+    manifest.transfers.push(Transfer { name: "state".into(), from: 0, to: 1, values: vec!["b".into()] });
+    manifest
+}
+
+/// Puts an action of a stage elsewhere in its list.
+fn put(manifest: &mut Manifest, stage: usize, from: usize, to: usize) {
+    let moved = manifest.schedule[stage].remove(from);
+    manifest.schedule[stage].insert(to, moved);
+}
+
+#[test]
+fn lists_that_do_not_play_are_refused() {
+    type Change = fn(&mut Manifest);
+    let cases: [(Change, &str); 13] = [
+        (|m| put(m, 0, 1, 0), "stage 0 sends `forward` of piece 0 before it has `x`"),
+        (|m| put(m, 1, 0, 1), "stage 1 runs `second` of piece 0 before it has `x` of piece 0"),
+        (|m| put(m, 0, 4, 0), "stage 0 waits for `backward` of piece 0, which is never sent before"),
+        (|m| put(m, 0, 2, 0), "the schedule calls `first` for piece 1, not for 0"),
+        (|m| put(m, 0, 8, 7), "stage 0 does `run back 1` after what it does once"),
+        (|m| _ = m.schedule[1].remove(7), "the schedule does not call `end_1`, but others with its role"),
+        (|m| _ = m.schedule[0].remove(7), "the schedule calls `back` for fewer pieces than other modules"),
+        (|m| put(m, 0, 10, 8), "stage 0 sends `state` before it has `b`"),
+        (
+            |m| {
+                m.modules[4].inputs.push(m.modules[0].inputs[1].clone());
+                put(m, 1, 8, 7);
+            },
+            "stage 1 runs `end_1` after `b` was replaced",
+        ),
+        (
+            |m| {
+                let b = m.modules[0].inputs[1].clone();
+                m.modules[4].inputs.push(b.clone());
+                m.modules[4].outputs.push(b);
+            },
+            "stage 1 receives `b` after it replaced it",
+        ),
+        (
+            |m| {
+                m.transfers.pop();
+                m.schedule.iter_mut().for_each(|list| _ = list.pop());
+            },
+            "stage 0 replaces `b`, and stage 1 keeps the old one",
+        ),
+        (
+            |m| {
+                m.modules[3].inputs.pop();
+                m.modules[4].inputs.push(Port { role: PortRole::Value, ..m.modules[0].inputs[1].clone() });
+            },
+            "stage 0 sends `state` after it replaced `b`",
+        ),
+        (
+            |m| {
+                m.evaluation = vec![actions("run first 0"), Vec::new()];
+                m.schedule = vec![Vec::new(), Vec::new()];
+                m.transfers.clear();
+                m.modules.truncate(1);
+                m.modules[0].inputs = vec![value("x", &[2, 3])];
+            },
+            "stage 0 runs `first` of piece 0 before it has `x` of piece 0",
+        ),
+    ];
+    assert_eq!(check(&shared()), Ok(()));
+    for (change, expected) in cases {
+        let mut manifest = shared();
+        change(&mut manifest);
+        let error = check(&manifest).unwrap_err();
+        assert!(error.contains(expected), "{error}\n{expected}");
+    }
+}
