@@ -58,14 +58,15 @@ impl Doing {
         if let Self::Run(call) = self { Some(call) } else { None }
     }
 
-    /// What the stages that run `here` do for a role that is no part of an update; `None` where the bundle does not have it.
+    /// What stages do for a role that is no part of an update; `None` where the bundle does not have it.
     ///
     /// # Errors
     /// As [`doings`].
     pub(super) fn of_role(
         bundle: &Bundle,
         role: &ModuleRole,
-        (here, load): (&Range<usize>, impl Fn(&ModuleEntry) -> Result<LoadedModule>),
+        here: &Range<usize>,
+        load: impl Fn(&ModuleEntry) -> Result<LoadedModule>,
     ) -> Result<Option<Vec<Vec<Self>>>> {
         let manifest = &bundle.manifest;
         match (manifest.roles.get(role), bundle.module_with_role(role)) {

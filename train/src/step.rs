@@ -160,7 +160,7 @@ impl TrainStep {
         let here = Ranks::stages(executor.as_ref(), manifest);
         check_loss(manifest)?;
         let update = doings(manifest, &manifest.schedule, &here, load)?;
-        let eval = if eval { Doing::of_role(bundle, &ModuleRole::EVAL, (&here, load))? } else { None };
+        let eval = if eval { Doing::of_role(bundle, &ModuleRole::EVAL, &here, load)? } else { None };
         let (manifest, micro_batches) = (manifest.clone(), MicroBatches::of(manifest)?);
         let modules = Arc::new(Modules { manifest, update, eval, micro_batches });
         Ok(Self {

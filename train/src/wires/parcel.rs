@@ -119,13 +119,14 @@ impl Sender {
     }
 }
 
-/// What comes to a stage from each other, in an update and in an evaluation.
+/// What comes to a stage from each other, in an update and in what else the bundle does, such as an evaluation.
 ///
 /// # Errors
 /// When the manifest contradicts itself.
 pub(super) fn awaited(manifest: &Manifest, stage: usize) -> Result<BTreeMap<usize, Awaited>> {
     let mut awaited: BTreeMap<usize, Awaited> = BTreeMap::new();
-    let lists = std::iter::once(&manifest.schedule).chain(manifest.roles.values()).filter_map(|lists| lists.get(stage));
+    let all = std::iter::once(&manifest.schedule).chain(manifest.roles.values());
+    let lists = all.filter_map(|lists| lists.get(stage));
     for action in lists.flatten() {
         let Action::Receive { transfer: name, piece } = action else { continue };
         let unknown = || contradiction(&format!("the schedule names `{name}`, which is no transfer"));
