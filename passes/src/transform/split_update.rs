@@ -9,7 +9,7 @@ use crate::transform::split_stages::Writer;
 use halite_ir::{FuncResult, Function, InferCx, Module, ParamRole, Phase, Rewriter, StageTask};
 use halite_support::Result;
 use homes::Homes;
-use rounds::rounds;
+use rounds::{Turn, rounds};
 
 /// The name of the pass.
 const PASS: &str = "split-update";
@@ -52,13 +52,11 @@ impl Pass for SplitUpdate {
         let mut writer = Writer::new(Rewriter::new(module, cx.registry, &entry), &entry);
         let mut results: Vec<FuncResult> = entry.results.clone();
         for (round, stages) in rounds.iter().enumerate() {
-            for (stage, half) in stages.iter().enumerate() {
+            for (stage, Turn { half, results: own }) in stages.iter().enumerate() {
                 writer.half(&mut names, StageTask::Update { stage, round }, half)?;
-                // Several stages may make one value: each returns its own.
-                let own =
-                    results.iter_mut().zip(&entry.results).zip(&homes.results).filter(|(_, home)| **home == stage);
-                for ((result, source), _) in own {
-                    result.value = writer.b.get(source.value).unwrap_or(result.value);
+                // Several functions may make one value: each returns its own.
+                for &at in own {
+                    results[at].value = writer.b.value(entry.results[at].value)?;
                 }
             }
         }

@@ -16,6 +16,7 @@ mod optimized_hlo;
 mod packed;
 mod packed_documents;
 mod parity;
+mod pipeline_faults;
 mod pipelines;
 mod recompute;
 mod recomputed_flops;
