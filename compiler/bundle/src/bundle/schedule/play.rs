@@ -74,7 +74,7 @@ impl<'m> Player<'m> {
         }
         let stuck = |(_, stage): &(&Key<'_>, &usize)| self.stages[**stage].done < lists[**stage].len();
         if let Some((&(name, piece), stage)) = self.waiting.iter().find(stuck) {
-            return Err(format!("stage {stage} waits for `{name}`{}, which is never sent before", of(piece)));
+            return Err(format!("stage {stage} waits for `{name}`{}, which no stage comes to send", of(piece)));
         }
         self.end()
     }

@@ -173,7 +173,7 @@ fn lists_that_do_not_play_are_refused() {
     let cases: [(Change, &str); 13] = [
         (|m| put(m, 0, 1, 0), "stage 0 sends `forward` of piece 0 before it has `x`"),
         (|m| put(m, 1, 0, 1), "stage 1 runs `second` of piece 0 before it has `x` of piece 0"),
-        (|m| put(m, 0, 4, 0), "stage 0 waits for `backward` of piece 0, which is never sent before"),
+        (|m| put(m, 0, 4, 0), "stage 1 waits for `forward` of piece 0, which no stage comes to send"),
         (|m| put(m, 0, 2, 0), "the schedule calls `first` for piece 1, not for 0"),
         (|m| put(m, 0, 8, 7), "stage 0 does `run back 1` after what it does once"),
         (|m| _ = m.schedule[1].remove(7), "the schedule does not call `end_1`, but others with its role"),
@@ -181,7 +181,8 @@ fn lists_that_do_not_play_are_refused() {
         (|m| put(m, 0, 10, 8), "stage 0 sends `state` before it has `b`"),
         (
             |m| {
-                m.modules[4].inputs.push(m.modules[0].inputs[1].clone());
+                let b = m.modules[0].inputs[1].clone();
+                m.modules[4].inputs.push(b);
                 put(m, 1, 8, 7);
             },
             "stage 1 runs `end_1` after `b` was replaced",
@@ -204,7 +205,8 @@ fn lists_that_do_not_play_are_refused() {
         (
             |m| {
                 m.modules[3].inputs.pop();
-                m.modules[4].inputs.push(Port { role: PortRole::Value, ..m.modules[0].inputs[1].clone() });
+                let b = m.modules[0].inputs[1].clone();
+                m.modules[4].inputs.push(Port { role: PortRole::Value, ..b });
             },
             "stage 0 sends `state` after it replaced `b`",
         ),
