@@ -10,7 +10,7 @@ mod kinds;
 use halite::Session;
 use halite_bundle::{Bundle, Manifest};
 use halite_tests::compiled::expect;
-use halite_tests::pipelines::{Case, Ran, start};
+use halite_tests::pipelines::{Case, Ran, is_long, start};
 use kinds::{KINDS, Kind};
 use std::fmt::Write;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -32,9 +32,9 @@ const APART: f64 = 1e-9;
 /// Stages that wait for one another are given up after this time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How many faults of a kind are tried in each bundle: one, or all with `HALITE_PIPELINES=all`.
+/// How many faults of a kind are tried: one in the first bundle that can have it, or all in each with `HALITE_PIPELINES=all`.
 fn sites() -> usize {
-    if halite_tests::pipelines::is_long() { usize::MAX } else { 1 }
+    if is_long() { usize::MAX } else { 1 }
 }
 
 /// The check that finds a fault.
@@ -113,6 +113,9 @@ fn faults_of_pipelines_are_found() {
     let results = halite_tests::parallel::for_each(KINDS, |kind| {
         let (mut found, mut wrong) = ([0; 4], Vec::new());
         for judge in &judges {
+            if !is_long() && found.iter().sum::<usize>() > 0 {
+                break;
+            }
             for manifest in judge.faults(kind) {
                 let by = judge.judge(manifest.clone());
                 if let Some(count) = found.get_mut(by as usize) {
