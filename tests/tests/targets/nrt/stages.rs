@@ -87,7 +87,7 @@ fn a_rank_that_is_killed_ends_all_stages_and_is_named_with_its_own() {
 fn what_stages_in_processes_left_goes_on_in_one_process() {
     let bench = Bench::of(two_stages());
     run(bench.halite(&["train", "bundle", "-o", "whole"]).args(UPDATES)).with(0, &[]);
-    let Ended { code, errors } = run(&mut with_death(&bench, 2, "nrt_execute@110"));
+    let Ended { code, errors } = run(&mut with_death(&bench, 2, "nrt_execute@60"));
     assert!([128 + 9, 75].contains(&code), "{code}: {errors}");
     let left = format!("run/state.{INDEX}");
     compiled(&LAYOUT).write(&bench.at("one-stage")).unwrap();
