@@ -1,6 +1,6 @@
 //! Changes of a manifest, in each place where they can be made.
 
-use halite_bundle::{Action, Manifest, Port, PortRole, Transfer};
+use halite_bundle::{Action, Manifest, ModuleRole, Port, PortRole, Transfer};
 
 /// The manifest with a change in each place of its lists: `edit` is given the stage and the position, and says whether it made it.
 pub(super) fn actions(manifest: &Manifest, edit: impl Fn(&mut Manifest, usize, usize) -> Option<()>) -> Vec<Manifest> {
@@ -93,7 +93,7 @@ pub(super) fn piece(action: &Action) -> Option<usize> {
 pub(super) fn without(manifest: &mut Manifest, at: usize) -> Transfer {
     let gone = manifest.transfers.remove(at);
     let is_other = |action: &Action| sent(action).or(received(action)).is_none_or(|(name, _)| name != gone.name);
-    manifest.schedule.iter_mut().chain(&mut manifest.evaluation).for_each(|list| list.retain(is_other));
+    manifest.schedule.iter_mut().chain(manifest.roles.values_mut().flatten()).for_each(|list| list.retain(is_other));
     gone
 }
 
@@ -134,4 +134,13 @@ pub(super) fn ports(
 
 pub(super) fn is_value(port: &Port) -> bool {
     port.role == PortRole::Value
+}
+
+/// The lists of an evaluation.
+pub(super) fn evaluation(manifest: &Manifest) -> &[Vec<Action>] {
+    manifest.roles.get(&ModuleRole::EVAL).map_or(&[], Vec::as_slice)
+}
+
+pub(super) fn evaluation_mut(manifest: &mut Manifest) -> &mut [Vec<Action>] {
+    manifest.roles.get_mut(&ModuleRole::EVAL).map_or(&mut [], Vec::as_mut_slice)
 }

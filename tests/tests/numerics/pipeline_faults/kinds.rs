@@ -1,8 +1,8 @@
 //! The kinds of faults: changes of the manifest of a pipeline.
 
 use super::edits::{
-    actions, changed, exchange, is_value, modules, of_piece, pairs, piece, ports, received, run, run_once, sent,
-    transfers, without,
+    actions, changed, evaluation, evaluation_mut, exchange, is_value, modules, of_piece, pairs, piece, ports, received,
+    run, run_once, sent, transfers, without,
 };
 use halite_bundle::{Action, Manifest, ModuleRole, Port, PortRole};
 
@@ -128,12 +128,12 @@ pub(super) const KINDS: &[Kind] = &[
     wrong("value that a backward reads of another part", |m| modules(m, of_another_part)),
     wrong("programs of two modules exchanged", |m| pairs(m, m.modules.len(), exchange_programs)),
     wrong("part of the evaluation missing", |m| {
-        changed(m, 0..m.evaluation.len(), |m, at| m.evaluation[at].pop().map(|_| ()))
+        changed(m, 0..evaluation(m).len(), |m, at| evaluation_mut(m)[at].pop().map(|_| ()))
     }),
     wrong("module of the evaluation called in the update", |m| {
-        changed(m, 0..m.evaluation.len(), |m, at| {
-            let first = m.evaluation[at].iter().position(|action| run(action).is_some())?;
-            let moved = m.evaluation[at].remove(first);
+        changed(m, 0..evaluation(m).len(), |m, at| {
+            let first = evaluation_mut(m)[at].iter().position(|action| run(action).is_some())?;
+            let moved = evaluation_mut(m)[at].remove(first);
             m.schedule[at].insert(0, moved);
             Some(())
         })
@@ -329,7 +329,7 @@ fn never_called(m: &Manifest) -> Vec<Manifest> {
     modules(m, |m, at| {
         let name = m.modules[at].name.clone();
         let is_other = |action: &Action| !matches!(action, Action::Run { module, .. } if *module == name);
-        m.schedule.iter_mut().chain(&mut m.evaluation).for_each(|list| list.retain(is_other));
+        m.schedule.iter_mut().chain(m.roles.values_mut().flatten()).for_each(|list| list.retain(is_other));
         Some(())
     })
 }

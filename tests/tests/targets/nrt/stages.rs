@@ -1,6 +1,6 @@
 //! Stages of a pipeline whose ranks are processes, started by the launch script.
 //!
-//! `HALITE_KILLS` is how often a rank of a run is killed, 3 by default.
+//! `HALITE_KILLS` is how often a rank of a run is killed, once by default.
 
 use crate::nrt::bench::{Bench, Ended, bytes, compiled, run};
 use crate::nrt::ranks::{INDEX, UPDATES};
@@ -117,7 +117,7 @@ fn below(seed: &mut u64, limit: u64) -> u64 {
 
 #[test]
 fn a_pipeline_whose_ranks_are_killed_again_and_again_ends_like_one_that_is_not() {
-    let kills: u64 = std::env::var("HALITE_KILLS").map_or(3, |kills| kills.parse().unwrap());
+    let kills: u64 = std::env::var("HALITE_KILLS").map_or(1, |kills| kills.parse().unwrap());
     let bench = Bench::of(two_stages());
     run(bench.halite(&["train", "bundle", "-o", "whole"]).args(UPDATES)).with(0, &[]);
     let mut seed = 7;
