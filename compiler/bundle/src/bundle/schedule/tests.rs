@@ -212,7 +212,7 @@ fn lists_that_do_not_play_are_refused() {
         ),
         (
             |m| {
-                m.evaluation = vec![actions("run first 0"), Vec::new()];
+                m.roles.insert(ModuleRole::EVAL, vec![actions("run first 0"), Vec::new()]);
                 m.schedule = vec![Vec::new(), Vec::new()];
                 m.transfers.clear();
                 m.modules.truncate(1);
