@@ -83,9 +83,20 @@ fn broken_bundles_are_refused_with_the_reason() {
         ("\"version\": 4", "\"version\": 9", "E0102", "has version 9"),
         ("\"version\": 4", "\"other\": 1", "E0502", "states no version"),
         ("\"schedule\"", "\"shedule\"", "E0403", "unknown key `shedule`"),
-        ("\"name\": \"b\"", "\"name\": \"w\"", "E0502", "`w` is listed twice"),
+        ("\"name\": \"b\"", "\"name\": \"c\"", "E0502", "`b` of the module `train_step` is no buffer"),
+        (
+            "\"buffers\": [",
+            "\"buffers\": [{\"name\": \"w\", \"dtype\": \"f32\", \"shape\": [], \"slot\": \"weight\", \"init\": \"zeros\"},",
+            "E0502",
+            "`w` is listed twice",
+        ),
         ("train_step.hlo.pb", "../x.pb", "E0502", "outside the bundle"),
-        ("\"alias\": 1", "\"alias\": 7", "E0502", "aliases an input that is not there"),
+        (
+            "\"outputs\": [",
+            "\"outputs\": [{\"name\": \"z\", \"dtype\": \"f32\", \"shape\": [], \"role\": \"metric\", \"alias\": 7},",
+            "E0502",
+            "aliases an input that is not there",
+        ),
         ("\"of\": \"w\"", "\"of\": \"u\"", "E0502", "belongs to `u`"),
         (
             "\"slot\": \"m\"",
