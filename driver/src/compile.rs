@@ -232,7 +232,7 @@ impl Session {
             }
             packed.extend(modules);
         }
-        add_resident(&mut packed, target, &source.recipe);
+        add_resident(&mut packed, target, &source.recipe).map_err(fault)?;
         for (module, again) in packed.iter_mut().zip(&again) {
             let Some(again) = again else { continue };
             let policies = self.policies(module, again, (target, &source.recipe), (sources, options));

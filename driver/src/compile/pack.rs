@@ -13,9 +13,9 @@ use halite_bundle::arguments;
 use halite_bundle::estimate::Estimate;
 use halite_bundle::{
     Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
-    Port, RoundingChoice, sha256,
+    Port, PortRole, RoundingChoice, sha256,
 };
-use halite_ir::Module;
+use halite_ir::{Module, StageTask};
 use halite_lang::Elaborated;
 use halite_passes::{Audit, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
@@ -197,6 +197,28 @@ impl Packed<'_> {
     /// The estimate of the module, where its target has estimates.
     pub(super) fn estimate(&self) -> Option<&Estimate> {
         self.entry.estimate.as_ref()
+    }
+
+    /// The stage that runs the module.
+    pub(super) fn stage(&self) -> usize {
+        self.entry.stage
+    }
+
+    /// Whether it runs in turn with the forwards and backwards of a stage.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.role.calls == Some(Calls::PerMicroBatch)
+    }
+
+    /// Whether it is the backward of a part of the model.
+    pub(super) fn is_backward(&self) -> bool {
+        self.takes_turns() && self.stage.is_some_and(|of| matches!(of.task, StageTask::Backward { .. }))
+    }
+
+    /// The bytes of what other modules make and it reads, on one rank.
+    pub(super) fn value_bytes(&self) -> u64 {
+        let values = self.entry.inputs.iter().filter(|port| port.role == PortRole::Value);
+        let bytes = values.map(|port| (port.dtype.size() * port.local_shape().num_elements()) as u64);
+        bytes.fold(0, u64::saturating_add)
     }
 
     /// The buffers of the module, which modules of a bundle share.
