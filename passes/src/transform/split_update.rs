@@ -34,13 +34,13 @@ impl Pass for SplitUpdate {
     fn info(&self) -> PassInfo {
         PassInfo::new(PASS, "make functions of what each stage of a pipeline updates", Relation::Identical)
             .required()
-            .needs(Phase::Step..=Phase::Step)
+            .needs(Phase::Built..=Phase::Step)
             .example(golden!("split_update" @ "main"))
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let Some(recipe) = cx.recipe.filter(|recipe| recipe.stages() > 1) else { return Ok(Changed::No) };
-        if !module.entry().is_some_and(is_update) {
+        if module.phase != Phase::Step || !module.entry().is_some_and(is_update) {
             return Ok(Changed::No);
         }
         let pipeline = recipe.pipeline()?.0;
