@@ -1,5 +1,6 @@
 //! Compilation of a recipe to a bundle.
 
+mod asked;
 mod built;
 mod describe;
 pub(crate) mod identity;
@@ -21,13 +22,14 @@ use crate::libraries::known_libraries;
 use crate::roles::{Returned, Role};
 use crate::session::{Session, float};
 use crate::source::{Model, Source, size};
+use asked::step_roles;
 use halite_analysis::CausalityReport;
 use halite_bundle::{Bundle, ModuleRole};
 use halite_hlo::CheckedHlo;
 use halite_ir::{LowerOptions, Module, ResultRole};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Smaller};
-use halite_recipe::{Accumulate, Calls, ConfigValue, Divides, Form, MeshAxis, Recipe, batch_ranks};
+use halite_recipe::{Calls, ConfigValue, Divides, MeshAxis, Recipe, batch_ranks};
 use halite_support::nearest::{list, nearest};
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_cancelled, codes};
 use halite_target::{ModuleCheck, Target, Vocabulary};
@@ -35,7 +37,6 @@ use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
 use pack::{BuiltRole, Packed, assemble, pack_all};
 pub use replicas::Replicas;
-use resident::add_resident;
 pub use stages::{StageOf, Twin, check_stages};
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -223,21 +224,8 @@ impl Session {
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             workers.into_iter().map(join).collect::<Result<Vec<(Vec<Packed>, _)>, Diagnostic>>()
         });
-        let (mut packed, mut again) = (Vec::new(), Vec::new());
-        for (modules, unfinished) in packed_roles.map_err(fault)? {
-            again.resize_with(packed.len() + modules.len(), || None);
-            // What is open is tried where one module does all of a role.
-            if let ([_], Some(last)) = (&modules[..], again.last_mut()) {
-                *last = unfinished;
-            }
-            packed.extend(modules);
-        }
-        add_resident(&mut packed, target, &source.recipe).map_err(fault)?;
-        for (module, again) in packed.iter_mut().zip(&again) {
-            let Some(again) = again else { continue };
-            let policies = self.policies(module, again, (target, &source.recipe), (sources, options));
-            module.policies = policies.map_err(fault)?;
-        }
+        let roles = packed_roles.map_err(fault)?;
+        let packed = self.in_order(roles, (target, &source.recipe), (sources, options)).map_err(fault)?;
         check_cancelled()?;
         let found = checked(&packed, target, source)?;
         check_cancelled()?;
@@ -412,30 +400,6 @@ fn overrides(source: &Source, vocabulary: &Vocabulary, data: usize) -> Vec<Overr
         overrides.push(Override { span: places.get(key), ..Override::new(key, value) });
     }
     overrides
-}
-
-/// The roles that are compiled for those that are asked for, each once: where micro-batches are accumulated by two modules, as stages of a
-/// pipeline do, these stand for the training step.
-///
-/// # Errors
-/// When the training step is to stand beside one of the two, so that it would be made more than once.
-fn step_roles(asked: &[ModuleRole], recipe: &Recipe, target: &dyn Target) -> Result<IndexSet<ModuleRole>, Diagnostic> {
-    let (whole, parts) = (ModuleRole::TRAIN_STEP, [ModuleRole::GRAD_STEP, ModuleRole::UPDATE_STEP]);
-    let form = recipe.accumulate.and_then(|accumulate| accumulate.form).unwrap_or(target.accumulate_form());
-    let two = recipe.stages() > 1 || form == Form::Two && recipe.sizes()?.accumulate > 1;
-    if !two && asked.contains(&whole) {
-        Accumulate::check_in_one(recipe.sizes()?.accumulate)?;
-    }
-    let of = |role: &ModuleRole| if two && *role == whole { parts.to_vec() } else { vec![role.clone()] };
-    let roles: IndexSet<ModuleRole> = asked.iter().flat_map(of).collect();
-    match parts.iter().find(|part| roles.contains(*part)) {
-        Some(part) if roles.contains(&whole) => {
-            let message = format!("`{}` is a whole update, and `{}` a part of another", whole.name(), part.name());
-            let help = "ask for the whole: where two modules accumulate micro-batches, they stand for it";
-            Err(Diagnostic::error(codes::MODULE, message).help(help))
-        }
-        _ => Ok(roles),
-    }
 }
 
 /// Points a diagnostic about an entry of the recipe at that entry, or also at it when it has a place in the model.

@@ -242,7 +242,7 @@ fn rows(manifest: &Manifest, pieces: usize, number: impl Fn(&str, usize, usize) 
     fed.map(tensor).collect()
 }
 
-/// What a bundle makes of the same start and batches: the state after each update with the metrics of it, and those of an evaluation in the
+/// The results of a bundle from the same start and batches: the state after each update with the metrics of it, and those of an evaluation in the
 /// end.
 #[derive(Clone, Debug)]
 pub struct Ran {

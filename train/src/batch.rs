@@ -1,7 +1,7 @@
 //! The data of a step on devices.
 
+use crate::holdings::{Holdings, not_fed, upload};
 use crate::placed::{Placed, Ranks};
-use crate::stage::{Holdings, not_fed, upload};
 use halite_bundle::Manifest;
 use halite_bundle::tensors::Tensors;
 use halite_runtime::Executor;

@@ -22,6 +22,7 @@ mod feed;
 mod files;
 mod generate;
 mod history;
+mod holdings;
 mod inference;
 mod keys;
 mod layout;

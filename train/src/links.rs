@@ -20,7 +20,7 @@ pub(super) struct Links {
     ranks: usize,
     to: Vec<Sender<Parcel>>,
     from: Vec<Receiver<Parcel>>,
-    /// What came before it was waited for.
+    /// Values that came before they were waited for.
     early: Vec<Parcel>,
 }
 
@@ -69,7 +69,7 @@ impl Transport for Links {
     }
 }
 
-/// What a stage has not been told for, because another failed: not the failure itself.
+/// The error of a stage that waited for one that failed: not the failure itself.
 fn ended(stage: usize) -> Diagnostic {
     Diagnostic::error(codes::RUNTIME_EXECUTE, format!("stage {stage} ended before the update did"))
         .help("load the state again")

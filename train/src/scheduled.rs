@@ -1,4 +1,4 @@
-//! What an update or an evaluation does, as the manifest lists it.
+//! The actions of an update or an evaluation, as the manifest lists them.
 
 use super::execute::{LoadedModule, no_output};
 use super::stage::Run;

@@ -2,6 +2,7 @@
 
 use crate::batch::Piece;
 use crate::execute::LoadedModule;
+use crate::holdings::{Holdings, not_fed, upload};
 use crate::placed::{Argument, Placed, Placement, Ranks};
 use crate::transport::Carried;
 use halite_bundle::content::declared;
@@ -11,41 +12,6 @@ use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{Content, HostTensor};
 use indexmap::IndexMap;
 use std::collections::HashSet;
-
-/// The names of the buffers that each stage holds or is fed.
-#[derive(Debug)]
-pub(super) struct Holdings(Vec<Option<HashSet<String>>>);
-
-impl Holdings {
-    /// Those of the stages of a manifest: all of them where there is one stage.
-    pub(super) fn of(manifest: &Manifest) -> Self {
-        let stages = manifest.num_stages();
-        if stages == 1 {
-            return Self(vec![None]);
-        }
-        let mut held = vec![HashSet::new(); stages];
-        for module in &manifest.modules {
-            let buffers = module.inputs.iter().filter(|port| port.role == PortRole::Buffer);
-            held[module.stage].extend(buffers.map(|port| port.name.clone()));
-        }
-        Self(held.into_iter().map(Some).collect())
-    }
-
-    /// The number of stages.
-    pub(super) fn stages(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The first stage that holds a buffer, or is fed it.
-    pub(super) fn first(&self, name: &str) -> Option<usize> {
-        (0..self.stages()).find(|stage| self.has(*stage, name))
-    }
-
-    /// Whether a stage holds a buffer, or is fed it.
-    pub(super) fn has(&self, stage: usize, name: &str) -> bool {
-        self.0[stage].as_ref().is_none_or(|held| held.contains(name))
-    }
-}
 
 /// A call of a module.
 #[derive(Clone, Copy)]
@@ -277,11 +243,6 @@ fn check_fed(port: &Port, placement: &Placement, piece: &Piece) -> Result<()> {
     Err(Diagnostic::error(codes::TENSORS, message).help(crate::batch::UPLOAD))
 }
 
-/// Copies a tensor to the devices of ranks with the placement of a buffer. The tensor may hold several such buffers, one after another.
-pub(super) fn upload(executor: &dyn Executor, ranks: &Ranks, buffer: &Buffer, tensor: &HostTensor) -> Result<Placed> {
-    Placement::new(ranks, tensor.shape(), buffer.sharding.as_ref()).upload(executor, tensor)
-}
-
 fn held<'a>(name: &str, placed: Option<&'a Placed>) -> Result<&'a Placed> {
     placed.ok_or_else(|| lost(name))
 }
@@ -290,10 +251,6 @@ fn lost(name: &str) -> Diagnostic {
     let message =
         format!("`{name}` is no longer part of the state: a step failed, or gave it away without replacing it");
     Diagnostic::error(codes::TENSORS, message).help("load the state again")
-}
-
-pub(super) fn not_fed(name: &str) -> Diagnostic {
-    Diagnostic::error(codes::TENSORS, format!("the tensor `{name}` is missing")).help("add it to the batch")
 }
 
 fn not_made(name: &str) -> Diagnostic {

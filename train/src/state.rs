@@ -1,9 +1,10 @@
 //! Training state on devices.
 
 use crate::batch::{DeviceBatch, another_step};
+use crate::holdings::Holdings;
 use crate::placed::{Placed, Ranks};
 use crate::scheduled::{Doing, Planned};
-use crate::stage::{Holdings, Run, Stage};
+use crate::stage::{Run, Stage};
 use crate::transport::Transport;
 use crate::worker::{self, Outputs};
 use halite_bundle::init::transient_state;

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 /// Blocks are the case in which `stride * size` is the whole dimension. A smaller stride shares out each of several parts
 /// that follow one another, such as the queries, keys and values of a merged projection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(from = "(SubAxisId, usize, usize)", into = "(SubAxisId, usize, usize)")]
+#[serde(from = "[usize; 3]", into = "[usize; 3]")]
 pub struct DimShard {
     /// The sub-axis of the mesh.
     pub sub_axis: SubAxisId,
@@ -20,15 +20,15 @@ pub struct DimShard {
     pub stride: usize,
 }
 
-impl From<(SubAxisId, usize, usize)> for DimShard {
-    fn from((sub_axis, size, stride): (SubAxisId, usize, usize)) -> Self {
+impl From<[usize; 3]> for DimShard {
+    fn from([sub_axis, size, stride]: [usize; 3]) -> Self {
         Self { sub_axis, size, stride }
     }
 }
 
-impl From<DimShard> for (SubAxisId, usize, usize) {
+impl From<DimShard> for [usize; 3] {
     fn from(digit: DimShard) -> Self {
-        (digit.sub_axis, digit.size, digit.stride)
+        [digit.sub_axis, digit.size, digit.stride]
     }
 }
 

@@ -283,15 +283,7 @@ pub(super) fn assemble(
     if calls.is_empty() {
         calls.extend(packed.first().map(|module| (module.figures, 1)));
     }
-    let read: IndexSet<String> = match counts.is_empty() {
-        true => packed.first().into_iter().flat_map(Packed::inputs).map(str::to_owned).collect(),
-        false => packed
-            .iter()
-            .filter(|module| counts.contains_key(module.name()))
-            .flat_map(Packed::inputs)
-            .map(str::to_owned)
-            .collect(),
-    };
+    let read = read_by(&packed, &counts);
     let stages: Vec<Option<StageOf>> = packed.iter().map(|module| module.stage).collect();
     let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
     let mut joined = Joined::of(prepared, packed);
@@ -331,6 +323,14 @@ pub(super) fn assemble(
     let audit = audit.unwrap_or_default();
     let bundle = Bundle::assembled(manifest, files);
     Ok(Compiled { bundle, warnings, presumed, audit, causality, replicas, reports, remarks })
+}
+
+/// The buffers that modules of an update read, or the first module where there is none.
+fn read_by(packed: &[Packed<'_>], counts: &IndexMap<String, usize>) -> IndexSet<String> {
+    let is_called = |module: &&Packed<'_>| counts.contains_key(module.name());
+    let called = packed.iter().filter(is_called).flat_map(Packed::inputs);
+    let first = packed.iter().take(if counts.is_empty() { 1 } else { 0 }).flat_map(Packed::inputs);
+    called.chain(first).map(str::to_owned).collect()
 }
 
 /// The modules of a bundle, joined.

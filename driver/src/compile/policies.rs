@@ -3,6 +3,7 @@
 use super::CompileOptions;
 use super::describe::{Laid, figures};
 use super::pack::Packed;
+use super::resident::add_resident;
 use super::role::Unfinished;
 use crate::session::Session;
 use halite_bundle::estimate::{Estimate, FitVerdict};
@@ -18,6 +19,30 @@ const TRIED: [&[RecomputePolicy]; 3] = [
 ];
 
 impl Session {
+    /// The modules of all roles in order, each with what stays beside it, and with policies of recomputation where these are open.
+    pub(super) fn in_order<'a>(
+        &self,
+        roles: Vec<(Vec<Packed<'a>>, Option<Unfinished<'a>>)>,
+        (target, recipe): (&dyn Target, &Recipe),
+        (sources, options): (&SourceMap, &CompileOptions),
+    ) -> Result<Vec<Packed<'a>>> {
+        let (mut packed, mut again) = (Vec::new(), Vec::new());
+        for (modules, unfinished) in roles {
+            again.resize_with(packed.len() + modules.len(), || None);
+            // What is open is tried where one module does all of a role.
+            if let ([_], Some(last)) = (&modules[..], again.last_mut()) {
+                *last = unfinished;
+            }
+            packed.extend(modules);
+        }
+        add_resident(&mut packed, target, recipe)?;
+        for (module, again) in packed.iter_mut().zip(&again) {
+            let Some(again) = again else { continue };
+            module.policies = self.policies(module, again, (target, recipe), (sources, options))?;
+        }
+        Ok(packed)
+    }
+
     /// The needs of a packed module under recompute policies that its recipe does not state, up to the first that fits. `unfinished` is
     /// the module before the passes that read policies. Nothing is tried where the module fits, or where its parameters and results
     /// alone do not.

@@ -109,10 +109,10 @@ impl Session {
         let stages = if recipe.stages() > 1 { Some(recipe.pipeline()?.0) } else { None };
         let stage_of = |part| stages.map_or(0, |stages| stages.stage_of(part));
         let programs = stage_programs(&module, &self.registry, role.name.name(), stage_of)?;
-        let whom = (recipe, sources, options);
+        let whom = (recipe, sources);
         if programs.is_empty() {
             let whole = Unfinished { role, module, left, reports, findings, dumper };
-            return Ok(vec![self.finish_module(whole, None, whom)?]);
+            return Ok(vec![self.finish_module(whole, None, whom, options)?]);
         }
         // What was found and dumped of the whole goes to the first of its programs.
         let mut whole = Some((findings, dumper.into_files()));
@@ -127,7 +127,7 @@ impl Session {
             let (findings, dumps) = whole.take().unwrap_or_else(|| (super::findings(options), IndexMap::new()));
             let unfinished =
                 Unfinished { role, module, left: left.clone(), reports: reports.clone(), findings, dumper };
-            let mut compiled = self.finish_module(unfinished, Some(stage), whom)?;
+            let mut compiled = self.finish_module(unfinished, Some(stage), whom, options)?;
             compiled.dumps.extend(dumps);
             compiled.twins = twins;
             Ok(compiled)
@@ -140,7 +140,8 @@ impl Session {
         &self,
         unfinished: Unfinished<'_>,
         stage: Option<StageOf>,
-        (recipe, sources, options): (&Recipe, &SourceMap, &CompileOptions),
+        (recipe, sources): (&Recipe, &SourceMap),
+        options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
         let Unfinished { role, mut module, left, reports, findings, mut dumper } = unfinished;
         let cx = self.cx_of(role, recipe, &findings)?;

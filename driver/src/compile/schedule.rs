@@ -9,7 +9,7 @@ use halite_support::{Diagnostic, Result};
 use indexmap::{IndexMap, IndexSet};
 use std::collections::HashSet;
 
-/// What the ranks of each stage do in an update, and the values that go from stage to stage.
+/// The actions of the ranks of each stage in an update, and the values that go from stage to stage.
 #[derive(Debug, Default)]
 pub(super) struct Update {
     pub(super) schedule: Vec<Vec<Action>>,
@@ -151,7 +151,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What stages do for each micro-batch.
+    /// The actions of stages for each micro-batch.
     fn micro_batches(&mut self, schedule: &Schedule) {
         let named = |name: String| self.update.transfers.iter().any(|own| own.name == name).then_some(name);
         let action = |action: &pipeline::Action| match *action {

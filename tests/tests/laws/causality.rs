@@ -42,7 +42,8 @@ fn every_preset_is_causal() {
     assert!(presets.contains("hlat-7b"));
     for preset in presets {
         // The program of one rank of several, which holds a part of the vocabulary, is no more what it was proven of.
-        let (session, source) = load(&preset, &["parallel.data=1", "parallel.tensor=1", "parallel.pipeline=1", "parallel.sequence=false"]);
+        let (session, source) =
+            load(&preset, &["parallel.data=1", "parallel.tensor=1", "parallel.pipeline=1", "parallel.sequence=false"]);
         for module in modules(&session, &source) {
             println!("{preset}: {}", prove(&session, &module));
         }

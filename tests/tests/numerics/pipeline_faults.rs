@@ -93,7 +93,7 @@ impl Judge {
     }
 }
 
-/// What differs between two manifests, for the report of a fault.
+/// The differences of two manifests, for the report of a fault.
 fn changes(found: &Manifest, expected: &Manifest) -> String {
     let lines = |manifest: &Manifest| {
         serde_json::to_string_pretty(manifest).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()

@@ -67,7 +67,7 @@ struct ModuleJson {
 #[serde(untagged)]
 enum PortJson {
     Buffer(String),
-    Port(Port),
+    Port(Box<Port>),
 }
 
 impl<'de> Deserialize<'de> for PortJson {
@@ -90,7 +90,7 @@ impl<'de> Visitor<'de> for PortVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PortJson, A::Error> {
-        Port::deserialize(MapAccessDeserializer::new(map)).map(PortJson::Port)
+        Port::deserialize(MapAccessDeserializer::new(map)).map(|port| PortJson::Port(Box::new(port)))
     }
 }
 
@@ -160,12 +160,12 @@ fn written(module: ModuleEntry, buffers: &Buffers<'_>) -> ModuleJson {
         inputs.iter().enumerate().map(|(at, port)| (port.name.as_str(), at)).collect();
     let short = |port: &Port, alias: Option<usize>| match buffers.get(port.name.as_str()) {
         Some(buffer) if *port == (Port { alias, ..reading(buffer) }) => PortJson::Buffer(port.name.clone()),
-        _ => PortJson::Port(port.clone()),
+        _ => PortJson::Port(Box::new(port.clone())),
     };
     let replaced = |port: &Port| {
         let alias = positions.get(port.name.as_str()).copied();
         // Without an input of its name, an output does not replace a buffer.
-        if alias.is_some() { short(port, alias) } else { PortJson::Port(port.clone()) }
+        if alias.is_some() { short(port, alias) } else { PortJson::Port(Box::new(port.clone())) }
     };
     let outputs = outputs.iter().map(replaced).collect();
     let inputs = inputs.iter().map(|port| short(port, None)).collect();
@@ -218,7 +218,7 @@ impl TryFrom<ManifestJson> for Manifest {
 fn read(module: ModuleJson, buffers: &Buffers<'_>) -> Result<ModuleEntry, String> {
     let ModuleJson { name, role, stage, file, sha256, inputs, outputs, estimate, decompositions } = module;
     let port = |port: PortJson| match port {
-        PortJson::Port(port) => Ok(port),
+        PortJson::Port(port) => Ok(*port),
         PortJson::Buffer(of) => {
             let buffer = buffers.get(of.as_str());
             buffer.map(|buffer| reading(buffer)).ok_or_else(|| format!("`{of}` of the module `{name}` is no buffer"))

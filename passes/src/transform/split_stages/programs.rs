@@ -140,7 +140,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// What the entry does beside calling programs.
+/// An entry that does anything beside calling programs.
 fn beside(module: &Module, op: &str) -> Diagnostic {
     let message = format!("`{}` makes something of what several stages make: `{op}`", module.name);
     Diagnostic::error(codes::NOT_SUPPORTED, message)

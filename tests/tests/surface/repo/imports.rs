@@ -45,6 +45,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "analysis",
             "optim",
             "passes",
+            "schedule",
             "target",
             "targets",
             "stablehlo",

@@ -18,7 +18,7 @@ pub(super) fn play(manifest: &Manifest, lists: &[Vec<Action>]) -> Checked {
 /// A value by name, and the piece that it is of.
 type Key<'m> = (&'m str, Option<usize>);
 
-/// What a stage has so far.
+/// The values and the state of a stage so far.
 #[derive(Default)]
 struct Stage<'m> {
     /// The number of its actions that are done.
