@@ -7,7 +7,7 @@ use halite_schedule::{Schedule, Transport};
 use halite_support::{Diagnostic, Result};
 use halite_target::Target;
 use indexmap::IndexMap;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// Adds what stays on the cores of a stage beside a module to its estimate, for each module of an update and of the evaluation between
 /// updates: the state that only other modules of the stage read, such as moments of the optimizer while gradients are added up, and what
@@ -33,8 +33,8 @@ pub(super) fn add_resident(packed: &mut [Packed<'_>], target: &dyn Target, recip
 }
 
 /// For each stage of a pipeline, the bytes that its backwards wait for of micro-batches other than the one that is computed.
-fn waiting(packed: &[Packed<'_>], recipe: &Recipe) -> Result<HashMap<usize, u64>> {
-    let mut values: HashMap<usize, u64> = HashMap::new();
+fn waiting(packed: &[Packed<'_>], recipe: &Recipe) -> Result<BTreeMap<usize, u64>> {
+    let mut values: BTreeMap<usize, u64> = BTreeMap::new();
     for module in packed.iter().filter(|module| module.is_backward()) {
         let most = values.entry(module.stage()).or_default();
         *most = module.value_bytes().max(*most);

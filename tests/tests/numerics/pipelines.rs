@@ -14,6 +14,9 @@ use halite_train::TrainStep;
 use halite_verify::verdict::{Residual, judge};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The element type of a tensor, and its numbers.
+type Numbers = (DType, Vec<f64>);
+
 /// Updates that are compared: the first, and what moments and averages make of the next ones.
 const UPDATES: usize = 5;
 
@@ -136,7 +139,7 @@ fn mixed_pipelines_are_held_to_the_rule_of_verify() {
             let [found, alone, exact] =
                 [changes(&mut steps[0], found), changes(&mut steps[1], alone), changes(&mut steps[2], exact)];
             assert!(found.len() == exact.len() && alone.len() == exact.len() && found.len() > 10);
-            let residual = |((found, alone), exact): ((&(DType, Vec<f64>), &(DType, Vec<f64>)), &(DType, Vec<f64>))| {
+            let residual = |((found, alone), exact): ((&Numbers, &Numbers), &Numbers)| {
                 let scale = largest(exact.1.iter().copied()).max(f64::MIN_POSITIVE);
                 let far = |own: &[f64]| largest(own.iter().zip(&exact.1).map(|(own, exact)| own - exact)) / scale;
                 let roundoff = DType::Bf16.unit_roundoff().max(found.0.unit_roundoff());

@@ -28,7 +28,7 @@ pub(super) const KINDS: &[Kind] = &[
     wrong("receive missing", |m| {
         actions(m, |m, s, at| received(&m.schedule[s][at]).map(|_| _ = m.schedule[s].remove(at)))
     }),
-    wrong("send and receive of a piece missing", |m| actions(m, |m, s, at| drop_pair(m, s, at))),
+    wrong("send and receive of a piece missing", |m| actions(m, drop_pair)),
     wrong("send doubled", |m| actions(m, |m, s, at| sent(&m.schedule[s][at]).map(|_| double(m, s, at)))),
     wrong("receive doubled", |m| actions(m, |m, s, at| received(&m.schedule[s][at]).map(|_| double(m, s, at)))),
     wrong("send and receive doubled", |m| actions(m, double_pair)),
@@ -89,7 +89,7 @@ pub(super) const KINDS: &[Kind] = &[
     wrong("run missing", |m| actions(m, |m, s, at| is_run(&m.schedule[s][at]).map(|()| _ = m.schedule[s].remove(at)))),
     wrong("run doubled", |m| actions(m, |m, s, at| is_run(&m.schedule[s][at]).map(|()| double(m, s, at)))),
     wrong("run of another piece", |m| actions(m, |m, s, at| run(&m.schedule[s][at]).and_then(|_| renumber(m, s, at)))),
-    wrong("run of another module of its stage", |m| actions(m, |m, s, at| another_module(m, s, at))),
+    wrong("run of another module of its stage", |m| actions(m, another_module)),
     wrong("module that is never called", never_called),
     wrong("last piece of a module left out", |m| modules(m, last_piece)),
     wrong("all of the last piece left out", |m| vec![without_last_piece(m)]),
@@ -311,7 +311,7 @@ fn before_last_piece(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
 fn received_early(m: &mut Manifest, stage: usize, at: usize, is_read: bool) -> Option<()> {
     let (name, _) = received(&m.schedule[stage][at]).filter(|(name, _)| name.starts_with("state_"))?;
     let values = &m.transfers.iter().find(|transfer| transfer.name == name)?.values;
-    let last = m.schedule[stage].iter().filter_map(run_once).last()?;
+    let last = m.schedule[stage].iter().filter_map(run_once).next_back()?;
     let last = m.modules.iter().find(|module| module.name == last)?;
     let reads = last.inputs.iter().any(|port| values.contains(&port.name));
     if reads == is_read { before_last_run(m, stage, at) } else { None }
@@ -411,10 +411,10 @@ fn exchange_sums(m: &Manifest) -> Vec<Manifest> {
     modules(m, |m, at| {
         let module = &mut m.modules[at];
         let sums: Vec<usize> = (0..module.inputs.len()).filter(|&at| is_sum(&module.inputs[at].name)).collect();
-        let pairs =
+        let mut pairs =
             sums.iter().flat_map(|&one| sums.iter().map(move |&other| (one, other))).filter(|(one, other)| one < other);
         let like = |(one, other): &(usize, usize)| module.inputs[*one].shape == module.inputs[*other].shape;
-        let (one, other) = pairs.filter(like).next()?;
+        let (one, other) = pairs.find(like)?;
         let place = |of: usize| module.outputs.iter().position(|port| port.name == module.inputs[of].name);
         let (a, b) = (place(one)?, place(other)?);
         exchange(&mut module.inputs, one, other)?;
