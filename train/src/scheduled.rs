@@ -58,7 +58,7 @@ impl Doing {
         if let Self::Run(call) = self { Some(call) } else { None }
     }
 
-    /// What stages do for a role that is no part of an update; `None` where the bundle does not have it.
+    /// The actions of stages for a role that is no part of an update; `None` where the bundle does not have it.
     ///
     /// # Errors
     /// As [`doings`].
@@ -122,7 +122,7 @@ pub(super) fn check_loss(manifest: &Manifest) -> Result<()> {
     without.map_or(Ok(()), |name| Err(no_output(name, "loss")))
 }
 
-/// What stages do by these lists, each module being loaded once: nothing, where a stage does not run here.
+/// The actions of stages by these lists, each module being loaded once: nothing, where a stage does not run here.
 ///
 /// # Errors
 /// When a list names what is not there, or a module cannot be loaded.

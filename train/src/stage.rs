@@ -33,7 +33,7 @@ struct Passed {
 /// A value by name, and the piece of the batch that it is made of, where it is made of one.
 type Key = (String, Option<usize>);
 
-/// What a stage holds on its devices.
+/// A stage with all that it holds on its devices.
 #[derive(Debug)]
 pub(super) struct Stage {
     ranks: Ranks,

@@ -81,9 +81,9 @@ pub struct TrainStep {
 /// The modules that steps on different states share.
 struct Modules {
     manifest: Manifest,
-    /// What makes an update, for each stage.
+    /// The actions of an update, for each stage.
     update: Vec<Vec<Doing>>,
-    /// What makes an evaluation.
+    /// Those of an evaluation.
     eval: Option<Vec<Vec<Doing>>>,
     micro_batches: MicroBatches,
 }

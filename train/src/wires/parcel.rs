@@ -16,7 +16,7 @@ const MOST: u64 = 1 << 20;
 /// The transfer and the piece of the batch.
 pub(super) type Key = (String, Option<usize>);
 
-/// What may come from a stage, and in which types.
+/// The values that may come from a stage, and their types.
 pub(super) type Awaited = BTreeMap<Key, Vec<TensorSpec>>;
 
 /// The values of a transfer.
@@ -26,7 +26,7 @@ pub(super) struct Parcel {
     pub(super) values: Vec<HostTensor>,
 }
 
-/// What a parcel holds, as its sender says.
+/// The content of a parcel, as its sender says.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Label {
@@ -119,7 +119,7 @@ impl Sender {
     }
 }
 
-/// What comes to a stage from each other, in an update and in what else the bundle does, such as an evaluation.
+/// The values that come to a stage from each other, in an update and in what else the bundle does, such as an evaluation.
 ///
 /// # Errors
 /// When the manifest contradicts itself.
@@ -137,7 +137,7 @@ pub(super) fn awaited(manifest: &Manifest, stage: usize) -> Result<BTreeMap<usiz
     Ok(awaited)
 }
 
-/// What one rank of a stage has of a value, or of state.
+/// The type of what one rank of a stage has of a value, or of state.
 fn spec(manifest: &Manifest, stage: usize, name: &str) -> Result<TensorSpec> {
     let own = manifest.modules.iter().filter(|module| module.stage == stage);
     let mut ports = own.flat_map(|module| module.outputs.iter().chain(&module.inputs));
