@@ -34,19 +34,3 @@ fn each_call_gets_the_number_of_its_piece() {
         assert_eq!(step.state().unwrap()["w"].f64s(), [weight], "{actions}");
     }
 }
-
-#[test]
-fn a_pipeline_is_refused() {
-    let mut stages = bundle();
-    stages.manifest.schedule.push(Vec::new());
-    let mut values = bundle();
-    values.manifest.modules[1].outputs[0].role = PortRole::Value;
-    for bundle in [stages, values] {
-        let step = TrainStep::load(HAND.shared(), &bundle).err().unwrap();
-        let module = LoadedModule::load(HAND.shared().as_ref(), &bundle, &bundle.manifest.modules[0]).err().unwrap();
-        for error in [&step[0], &module] {
-            assert_eq!(error.message(), "the bundle is one of a pipeline, whose modules run on several stages");
-            assert_eq!(error.help_text(), Some("compile the recipe without `parallel.pipeline`"));
-        }
-    }
-}
