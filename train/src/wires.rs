@@ -45,7 +45,7 @@ pub(super) struct Wires {
 struct Wire {
     stream: TcpStream,
     heard: Receiver<Result<Parcel>>,
-    /// What came before it was waited for.
+    /// Values that came before they were waited for.
     early: BTreeMap<Key, Vec<HostTensor>>,
 }
 
