@@ -219,8 +219,7 @@ impl Stage {
 fn readers(manifest: &Manifest, stage: usize) -> IndexMap<String, usize> {
     let own = manifest.modules.iter().filter(|module| module.stage == stage).flat_map(|module| &module.inputs);
     let read = own.filter(|port| port.role == PortRole::Value).map(|port| &port.name);
-    let sent: HashSet<&String> =
-        manifest.schedule.iter().chain(manifest.roles.values().flatten()).flatten().filter_map(sent).collect();
+    let sent: HashSet<&String> = manifest.lists().flatten().flatten().filter_map(sent).collect();
     let transfers = manifest.transfers.iter().filter(|own| own.from == stage && sent.contains(&own.name));
     let mut readers = IndexMap::new();
     for name in read.chain(transfers.flat_map(|transfer| &transfer.values)) {

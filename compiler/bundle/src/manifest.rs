@@ -60,6 +60,11 @@ impl Manifest {
         self.modules.iter().map(|module| module.stage + 1).max().unwrap_or(1)
     }
 
+    /// The lists of the stages: those of an update, then those of each other role that several stages do together.
+    pub fn lists(&self) -> impl Iterator<Item = &Vec<Vec<Action>>> {
+        std::iter::once(&self.schedule).chain(self.roles.values())
+    }
+
     /// The ranks of all stages.
     pub fn num_ranks(&self) -> usize {
         self.mesh.num_ranks() * self.num_stages()

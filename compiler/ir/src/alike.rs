@@ -51,11 +51,8 @@ fn are_roles_alike(one: &ParamRole, other: &ParamRole) -> bool {
 
 /// Results of the same values in the same roles, which replace the same parameters.
 fn are_results_alike(one: &Function, other: &Function) -> bool {
-    let positions = |function: &Function| -> FxHashMap<String, usize> {
-        function.params.iter().enumerate().map(|(at, param)| (param.name.to_string(), at)).collect()
-    };
     let (of_one, of_other) = (positions(one), positions(other));
-    let replaced = |of: &FxHashMap<String, usize>, result: &FuncResult| match &result.role {
+    let replaced = |of: &FxHashMap<&str, usize>, result: &FuncResult| match &result.role {
         ResultRole::State(name) => of.get(&**name).copied(),
         _ => None,
     };
@@ -63,6 +60,11 @@ fn are_results_alike(one: &Function, other: &Function) -> bool {
         let roles = discriminant(&one.role) == discriminant(&other.role);
         roles && one.value == other.value && replaced(&of_one, one) == replaced(&of_other, other)
     })
+}
+
+/// The position of each parameter, by name.
+fn positions(function: &Function) -> FxHashMap<&str, usize> {
+    function.params.iter().enumerate().map(|(at, param)| (&*param.name, at)).collect()
 }
 
 /// Whether the entries of two modules are sharded alike.

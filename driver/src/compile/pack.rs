@@ -68,12 +68,8 @@ pub(super) fn pack_all<'a>(
 ) -> Result<Vec<Packed<'a>>, Diagnostic> {
     let twins = take(&mut module.twins);
     let first = pack(module, built, whom, options)?;
-    let mut packed = Vec::with_capacity(1 + twins.len());
-    for twin in &twins {
-        packed.push(first.twin(twin)?);
-    }
-    packed.insert(0, first);
-    Ok(packed)
+    let twins = twins.iter().map(|twin| first.twin(twin)).collect::<Result<Vec<_>, _>>()?;
+    Ok(std::iter::once(first).chain(twins).collect())
 }
 
 fn pack<'a>(

@@ -81,15 +81,16 @@ impl Update {
         let mut own: Vec<&(StageOf, &ModuleEntry)> = modules.iter().filter(|(_, entry)| entry.role == *role).collect();
         own.sort_by_key(|(of, _)| in_order(of.task));
         let mut made: IndexMap<&str, usize> = IndexMap::new();
+        let mut known: HashSet<(usize, &str)> = HashSet::new();
         let mut lists: Vec<Vec<Action>> = vec![Vec::new(); stages];
         let piece = Some(0);
         for (_, entry) in own {
             let mut missing: IndexMap<usize, Vec<String>> = IndexMap::new();
             for name in values_of(&entry.inputs) {
-                let brought =
-                    self.transfers.iter().any(|own| own.to == entry.stage && own.values.iter().any(|own| own == name));
-                let Some(&from) = made.get(name).filter(|from| **from != entry.stage && !brought) else { continue };
-                missing.entry(from).or_default().push(name.to_owned());
+                // A value that is made here, or was brought, is not brought again.
+                if let Some(&from) = made.get(name).filter(|_| known.insert((entry.stage, name))) {
+                    missing.entry(from).or_default().push(name.to_owned());
+                }
             }
             for (from, values) in missing {
                 let name = format!("{}_{from}", entry.name);
@@ -99,6 +100,7 @@ impl Update {
             }
             lists[entry.stage].push(Action::Run { module: entry.name.clone(), pieces: Some(0..1) });
             made.extend(values_of(&entry.outputs).map(|name| (name, entry.stage)));
+            known.extend(values_of(&entry.outputs).map(|name| (entry.stage, name)));
         }
         self.roles.insert(role.clone(), lists);
     }
@@ -130,7 +132,7 @@ struct Writer<'a> {
     update: Update,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     /// The transfers between parts that follow one another, for each micro-batch.
     fn hand_on(&mut self, schedule: &Schedule) {
         let stages = schedule.pipeline();
@@ -174,11 +176,11 @@ impl Writer<'_> {
 
     /// The rounds of the update. Before each, stages give one another what others read.
     fn rounds(&mut self, stages: usize) {
-        let updates = |(task, entry): (&StageTask, &&ModuleEntry)| match *task {
-            StageTask::Update { stage, round } => Some(((stage, round), (*entry).clone())),
+        let updates = |(task, entry): (&StageTask, &&'a ModuleEntry)| match *task {
+            StageTask::Update { stage, round } => Some(((stage, round), *entry)),
             _ => None,
         };
-        let modules: IndexMap<(usize, usize), ModuleEntry> = self.by_task.iter().filter_map(updates).collect();
+        let modules: IndexMap<(usize, usize), &ModuleEntry> = self.by_task.iter().filter_map(updates).collect();
         let rounds = modules.keys().map(|(_, round)| round + 1).max().unwrap_or(0);
         let made: IndexMap<&str, (usize, usize)> = modules
             .iter()

@@ -125,7 +125,7 @@ impl Sender {
 /// When the manifest contradicts itself.
 pub(super) fn awaited(manifest: &Manifest, stage: usize) -> Result<BTreeMap<usize, Awaited>> {
     let mut awaited: BTreeMap<usize, Awaited> = BTreeMap::new();
-    let all = std::iter::once(&manifest.schedule).chain(manifest.roles.values());
+    let all = manifest.lists();
     let lists = all.filter_map(|lists| lists.get(stage));
     for action in lists.flatten() {
         let Action::Receive { transfer: name, piece } = action else { continue };

@@ -16,7 +16,7 @@ type Values<'m> = IndexMap<(usize, &'m str), &'m Port>;
 /// Checks that modules and transfers are there and lie on their stages, that each piece of the batch is taken once and all calls take
 /// one number of micro-batches, that what is sent is received, that each value has one maker, and that all is there when it is read.
 pub(super) fn check(manifest: &Manifest) -> Checked {
-    let lists = std::iter::once(&manifest.schedule).chain(manifest.roles.values());
+    let lists = manifest.lists();
     let stages = lists.map(Vec::len).max().unwrap_or(0);
     if let Some(module) = manifest.modules.iter().find(|module| module.stage >= stages.max(1)) {
         return Err(format!(
@@ -34,7 +34,7 @@ pub(super) fn check(manifest: &Manifest) -> Checked {
     if manifest.micro_batches().is_none() {
         return Err("the calls of the schedule read different numbers of micro-batches".to_owned());
     }
-    std::iter::once(&manifest.schedule).chain(manifest.roles.values()).try_for_each(|lists| {
+    manifest.lists().try_for_each(|lists| {
         check_whole(manifest, lists)?;
         play::play(manifest, lists)
     })
@@ -136,7 +136,7 @@ impl<'m> Doings<'m> {
         if doings.transfers.len() < manifest.transfers.len() {
             return Err("two transfers have one name".to_owned());
         }
-        for lists in std::iter::once(&manifest.schedule).chain(manifest.roles.values()) {
+        for lists in manifest.lists() {
             for (stage, actions) in lists.iter().enumerate() {
                 actions.iter().try_for_each(|action| doings.add(stage, action))?;
             }

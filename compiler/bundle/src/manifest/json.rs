@@ -113,44 +113,27 @@ fn by_name(buffers: &[Buffer]) -> Buffers<'_> {
     buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect()
 }
 
+/// One form of a manifest made of the other, given its modules; all else is the same in both.
+macro_rules! with_modules {
+    ($manifest:ident as $From:ident => $To:ident, |$given:ident, $buffers:ident| $modules:expr) => {{
+        with_modules!($manifest $From $To $given $buffers $modules;
+            version model recipe mesh schedule roles transfers rounding environment flags launch platform statistics)
+    }};
+    ($manifest:ident $From:ident $To:ident $given:ident $buffers:ident $modules:expr; $($field:ident)*) => {{
+        let $From { modules: $given, buffers, $($field),* } = $manifest;
+        let modules = {
+            let $buffers = by_name(&buffers);
+            $modules
+        };
+        $To { modules, buffers, $($field),* }
+    }};
+}
+
 impl From<Manifest> for ManifestJson {
     fn from(manifest: Manifest) -> Self {
-        let Manifest {
-            modules,
-            version,
-            model,
-            recipe,
-            mesh,
-            buffers,
-            schedule,
-            roles,
-            transfers,
-            rounding,
-            environment,
-            flags,
-            launch,
-            platform,
-            statistics,
-        } = manifest;
-        let by_name = by_name(&buffers);
-        let modules = modules.into_iter().map(|module| written(module, &by_name)).collect();
-        Self {
-            modules,
-            version,
-            model,
-            recipe,
-            mesh,
-            buffers,
-            schedule,
-            roles,
-            transfers,
-            rounding,
-            environment,
-            flags,
-            launch,
-            platform,
-            statistics,
-        }
+        with_modules!(manifest as Manifest => ManifestJson, |modules, buffers| {
+            modules.into_iter().map(|module| written(module, &buffers)).collect()
+        })
     }
 }
 
@@ -176,42 +159,9 @@ impl TryFrom<ManifestJson> for Manifest {
     type Error = String;
 
     fn try_from(json: ManifestJson) -> Result<Self, String> {
-        let ManifestJson {
-            modules,
-            version,
-            model,
-            recipe,
-            mesh,
-            buffers,
-            schedule,
-            roles,
-            transfers,
-            rounding,
-            environment,
-            flags,
-            launch,
-            platform,
-            statistics,
-        } = json;
-        let by_name = by_name(&buffers);
-        let modules = modules.into_iter().map(|module| read(module, &by_name)).collect::<Result<_, _>>()?;
-        Ok(Self {
-            modules,
-            version,
-            model,
-            recipe,
-            mesh,
-            buffers,
-            schedule,
-            roles,
-            transfers,
-            rounding,
-            environment,
-            flags,
-            launch,
-            platform,
-            statistics,
-        })
+        Ok(with_modules!(json as ManifestJson => Manifest, |modules, buffers| {
+            modules.into_iter().map(|module| read(module, &buffers)).collect::<Result<_, _>>()?
+        }))
     }
 }
 
