@@ -28,6 +28,7 @@ pub mod parallel;
 mod partitioned;
 pub mod pipelines;
 pub mod ports;
+pub mod quick;
 pub mod random;
 pub mod renamed;
 pub mod scaled;

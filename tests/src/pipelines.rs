@@ -2,12 +2,12 @@
 
 use crate::compiled::expect;
 use crate::covering::{Shows, covering};
+use crate::quick;
 use halite::Session;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Buffer, Bundle, Manifest, init};
 use halite_tensor::HostTensor;
 use halite_test_kit::numeric::uniform;
-use halite_test_kit::xla;
 use halite_train::{Metrics, TrainStep};
 
 /// A model and its sizes.
@@ -260,7 +260,7 @@ impl Ran {
     /// # Errors
     /// What the step says.
     pub fn of(bundle: &Bundle, start: Tensors, updates: usize) -> Result<Self, halite_support::Diagnostics> {
-        let mut step = TrainStep::load(xla::executor(), bundle)?;
+        let mut step = TrainStep::load(quick::executor(), bundle)?;
         step.set_state(start)?;
         let (mut states, mut metrics) = (Vec::new(), Vec::new());
         for update in 0..updates {

@@ -6,10 +6,10 @@ use halite_bundle::Bundle;
 use halite_bundle::tensors::Tensors;
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor};
-use halite_test_kit::xla;
 use halite_tests::compiled::expect;
 use halite_tests::parallel::for_each;
 use halite_tests::pipelines::{CLIP, Case, MODELS, Ran, batch, is_long, start};
+use halite_tests::quick;
 use halite_train::TrainStep;
 use halite_verify::verdict::{Residual, judge};
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +125,7 @@ fn mixed_pipelines_are_held_to_the_rule_of_verify() {
     let cases = [of(0, 0, 2, 2, 2, 1), of(2, 2, 2, 1, 2, 0), of(3, 1, 4, 2, 1, 0), of(4, 0, 4, 1, 2, 1)];
     let cases: Vec<Case> = cases.into_iter().step_by(if is_long() { 1 } else { 2 }).collect();
     for_each(&cases, |case| {
-        let load = |bundle: &Bundle| expect(TrainStep::load(xla::executor(), bundle));
+        let load = |bundle: &Bundle| expect(TrainStep::load(quick::executor(), bundle));
         let [mixed, exact] = ["mixed", "fp64"].map(|precision| case.compile_alone(precision));
         let mut steps = [case.compile("mixed"), mixed.clone(), exact.clone()].map(|bundle| load(&bundle));
         let draw = |number: u64| -> Result<Vec<Residual>, std::convert::Infallible> {

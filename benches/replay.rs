@@ -1,0 +1,93 @@
+//! Time and memory of replaying a fault: a pass leaves out a sum over ranks, and what is refused is a program of the published size, with
+//! inputs of a smaller one that show the fault.
+//!
+//! ```text
+//! cargo bench -p halite-benches --bench replay
+//! ```
+//!
+//! Each case is a process of its own, so that its peak of memory is its own.
+
+use halite::Session;
+use halite::compile::CompileOptions;
+use halite::source::Source;
+use halite_bundle::ModuleRole;
+use halite_ir::{Module, rewrite_functions};
+use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_support::{Diagnostics, Result};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The published layouts; of the 70B one stage.
+const CASES: [(&str, &[&str]); 2] = [("hlat-7b", &[]), ("hlat-70b", &["parallel.pipeline=1"])];
+
+/// Leaves out the first sum of a tensor over ranks.
+#[derive(Debug)]
+struct ForgetSum;
+
+impl Pass for ForgetSum {
+    fn info(&self) -> PassInfo {
+        PassInfo::new("forget-sum", "leave out a sum over ranks", Relation::Identical)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let mut changed = Changed::No;
+        rewrite_functions(module, cx.registry, |b, source| {
+            for inst in &source.insts {
+                let is_sum = matches!(inst.op.name(), "all_reduce" | "reduce_scatter");
+                let same = is_sum && source.ty(inst.args[0]) == source.ty(inst.results[0]);
+                if same && source.ty(inst.results[0]).rank() > 1 && changed == Changed::No {
+                    let left = b.values(&inst.args)?[0];
+                    b.replace(inst.results[0], left);
+                    changed = Changed::Yes;
+                } else {
+                    b.copy(source, inst)?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    match &args[..] {
+        [preset, program] => measure(preset, program == "wrong"),
+        _ => {
+            for (preset, _) in CASES {
+                for program in ["right", "wrong"] {
+                    Command::new(std::env::current_exe()?).args([preset, program]).status()?;
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+fn measure(preset: &str, is_wrong: bool) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let overrides = CASES.iter().find(|(name, _)| *name == preset).map_or(&[][..], |(_, overrides)| overrides);
+    let overrides: Vec<String> = overrides.iter().map(|one| (*one).to_owned()).collect();
+    let mut session = Session::new();
+    if is_wrong {
+        session.passes.register(Arc::new(ForgetSum))?;
+        session.roles.insert_after("take-rank", "forget-sum")?;
+    }
+    let source = session.load(preset, &overrides).map_err(|errors| format!("{errors:?}"))?;
+    let since = Instant::now();
+    let compiled = compile(&session, &source);
+    let seconds = since.elapsed().as_secs_f64();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or(" unknown").trim();
+    println!("{preset} {}: {seconds:.2} s, at most {peak}", if is_wrong { "without a sum" } else { "as it is" });
+    match compiled {
+        Ok(()) => println!("  compiled"),
+        Err(errors) => errors.iter().for_each(|error| println!("  {}: {}", error.code(), error.message())),
+    }
+    Ok(())
+}
+
+fn compile(session: &Session, source: &Source) -> std::result::Result<(), Diagnostics> {
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+    session.compile(source, &options).map(drop)
+}
