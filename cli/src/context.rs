@@ -3,7 +3,7 @@
 use crate::plugin_options::PluginOption;
 use crate::{diagnostics, layout, plugin_options, terminal};
 use halite::Session;
-use halite::compile::{CompileOptions, Compiled, check_stages};
+use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
 use halite_bundle::Bundle;
 use halite_report::{visible, visible_json};
@@ -129,9 +129,7 @@ impl Context {
 
     /// Loads a preset, recipe or model.
     pub(super) fn load(&mut self, input: &str, overrides: &[String]) -> Result<Source> {
-        let source = self.session.load(input, overrides)?;
-        check_stages(&source)?;
-        Ok(source)
+        self.session.load(input, overrides)
     }
 
     /// A bundle that is there, or one compiled in memory whose warnings are shown. Overrides need a recipe.

@@ -37,7 +37,7 @@ use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
 use pack::{BuiltRole, Packed, assemble, pack_all};
 pub use replicas::Replicas;
-pub use stages::{StageOf, Twin, check_stages};
+pub use stages::{StageOf, Twin};
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
@@ -261,7 +261,6 @@ impl Session {
     /// # Errors
     /// Every mistake found in the model: those in the recipe, in each override in order, in the model.
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
-        check_stages(source)?;
         let options = halite_lang::Options {
             float: float(&source.recipe.precision),
             overrides: overrides(source, &self.vocabulary, self.data_ranks(source)?),

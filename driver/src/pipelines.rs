@@ -47,7 +47,7 @@ fn flatten() -> PipelineSpec {
 
 /// The same passes for modules with backwards: residuals are chosen before, where forward and backward are functions.
 fn cut() -> PipelineSpec {
-    PipelineSpec::from(["cut"]).then(flatten())
+    PipelineSpec::from(["cut", "split-backward"]).then(flatten())
 }
 
 /// The passes from there to HLO. `annotate-rounding` comes last of those that add anything: the helpers that it adds are shared by
@@ -133,7 +133,7 @@ mod tests {
                     adjust-loss-scale, update, check-precision, cse, dce";
         assert_eq!(
             train_step().to_string(),
-            format!("{prepare}, {step}, {ranks}, {split}, {dispatch}, cut, {finish}, check-precision")
+            format!("{prepare}, {step}, {ranks}, {split}, {dispatch}, cut, split-backward, {finish}, check-precision")
         );
         let cast = "auto-cast, dce, check-precision";
         let ends = "check-precision, check-causality";
@@ -143,6 +143,6 @@ mod tests {
         );
         let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, \
                     clean-up(cse, simplify, fold-constant, dce)*";
-        assert_eq!(gradients().to_string(), format!("{cast}, {dispatch}, cut, {finish}"));
+        assert_eq!(gradients().to_string(), format!("{cast}, {dispatch}, cut, split-backward, {finish}"));
     }
 }

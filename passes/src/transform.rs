@@ -37,6 +37,7 @@ pub(crate) mod scale_loss;
 pub(crate) mod simplify;
 pub(crate) mod skip;
 pub(crate) mod slots;
+pub(crate) mod split_backward;
 pub(crate) mod split_stages;
 mod split_update;
 pub(crate) mod streams;
@@ -71,6 +72,7 @@ pub(crate) fn passes() -> Vec<Arc<dyn Pass>> {
         Arc::new(take_rank::TakeRank),
         Arc::new(split_stages::SplitStages),
         Arc::new(split_update::SplitUpdate),
+        Arc::new(split_backward::SplitBackward),
         Arc::new(simplify::Simplify::default()),
         Arc::new(fold_constant::FoldConstant),
         Arc::new(dispatch_dialect::DispatchDialect),

@@ -43,7 +43,7 @@ pub const MODELS: [Model; 5] = [
 ];
 
 /// The words of schedules, with the chunks of each.
-const SCHEDULES: [(&str, usize); 3] = [("1f1b", 1), ("gpipe", 1), ("interleaved", 2)];
+const SCHEDULES: [(&str, usize); 4] = [("1f1b", 1), ("gpipe", 1), ("interleaved", 2), ("zero-bubble", 1)];
 
 /// Sequences of a micro-batch on all ranks.
 const ROWS: usize = 2;

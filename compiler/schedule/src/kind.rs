@@ -14,6 +14,11 @@ pub trait Kind: Sync {
     /// are made in the order of micro-batches, so that all kinds add them up alike.
     fn order(&self, pipeline: &Pipeline, stage: usize) -> Vec<Run>;
 
+    /// Whether gradients by inputs and gradients by weights are runs of their own.
+    fn splits_backward(&self) -> bool {
+        false
+    }
+
     /// The most forwards of a stage whose backward is not done, each of which keeps residuals.
     fn in_flight(&self, pipeline: &Pipeline, stage: usize) -> usize;
 }

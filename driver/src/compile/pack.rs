@@ -205,9 +205,13 @@ impl Packed<'_> {
         self.role.calls == Some(Calls::PerMicroBatch)
     }
 
-    /// Whether it is the backward of a part of the model.
+    /// Whether it is the backward of a part of the model, or a half of it.
     pub(super) fn is_backward(&self) -> bool {
-        self.takes_turns() && self.stage.is_some_and(|of| matches!(of.task, StageTask::Backward { .. }))
+        let is_one = |task| {
+            use StageTask::{Backward, BackwardInput, BackwardWeights};
+            matches!(task, Backward { .. } | BackwardInput { .. } | BackwardWeights { .. })
+        };
+        self.takes_turns() && self.stage.is_some_and(|of| is_one(of.task))
     }
 
     /// The bytes of what other modules make and it reads, on one rank.

@@ -4,7 +4,7 @@ use super::stages::StageOf;
 use halite_bundle::{Action, Manifest, ModuleEntry, ModuleRole, Port, PortRole, Transfer};
 use halite_ir::StageTask;
 use halite_recipe::Recipe;
-use halite_schedule::{self as pipeline, Crossing, Run, Schedule, Task, Transport};
+use halite_schedule::{self as pipeline, Crossing, Schedule, Task, Transport};
 use halite_support::{Diagnostic, Result};
 use indexmap::{IndexMap, IndexSet};
 use std::collections::HashSet;
@@ -110,8 +110,9 @@ impl Update {
 fn in_order(task: StageTask) -> (usize, usize) {
     match task {
         StageTask::Forward { part } => (0, part),
-        StageTask::Backward { part } => (1, usize::MAX - part),
-        StageTask::Update { stage, round } => (2 + round, stage),
+        StageTask::Backward { part } | StageTask::BackwardInput { part } => (1, usize::MAX - part),
+        StageTask::BackwardWeights { part } => (2, part),
+        StageTask::Update { stage, round } => (3 + round, stage),
     }
 }
 
@@ -138,13 +139,13 @@ impl<'a> Writer<'a> {
         let stages = schedule.pipeline();
         for (&task, entry) in &self.by_task {
             let (name, to, reader) = match task {
-                StageTask::Forward { part } => (forward(part), part + 1, StageTask::Forward { part: part + 1 }),
-                StageTask::Backward { part: part @ 1.. } => {
-                    (backward(part), part - 1, StageTask::Backward { part: part - 1 })
+                StageTask::Forward { part } => (forward(part), part + 1, self.module(Task::Forward, part + 1)),
+                StageTask::Backward { part: part @ 1.. } | StageTask::BackwardInput { part: part @ 1.. } => {
+                    (backward(part), part - 1, self.module(Task::BackwardInput, part - 1))
                 }
                 _ => continue,
             };
-            let Some(reader) = self.by_task.get(&reader) else { continue };
+            let Some(reader) = reader else { continue };
             let values = passed(entry, reader);
             let (from, to) = (entry.stage, stages.stage_of(to));
             if from != to && !values.is_empty() {
@@ -153,12 +154,25 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The module that does a task of a schedule. A backward that is one is run where gradients by inputs are due.
+    fn module(&self, task: Task, part: usize) -> Option<&'a ModuleEntry> {
+        let whole = StageTask::Backward { part };
+        let (own, whole) = match task {
+            Task::Forward => (StageTask::Forward { part }, None),
+            Task::Backward => (whole, None),
+            Task::BackwardInput => (StageTask::BackwardInput { part }, Some(whole)),
+            Task::BackwardWeights => (StageTask::BackwardWeights { part }, None),
+        };
+        let found = self.by_task.get(&own).or_else(|| self.by_task.get(&whole?));
+        found.copied()
+    }
+
     /// The actions of stages for each micro-batch.
     fn micro_batches(&mut self, schedule: &Schedule) {
         let named = |name: String| self.update.transfers.iter().any(|own| own.name == name).then_some(name);
         let action = |action: &pipeline::Action| match *action {
             pipeline::Action::Run(run) => {
-                let module = self.by_task.get(&task_of(run))?.name.clone();
+                let module = self.module(run.task, run.part)?.name.clone();
                 Some(Action::Run { module, pieces: Some(run.micro_batch..run.micro_batch + 1) })
             }
             pipeline::Action::Send(sent) => {
@@ -258,13 +272,6 @@ fn passed(from: &ModuleEntry, to: &ModuleEntry) -> Vec<String> {
 /// The names of the values among ports.
 fn values_of(ports: &[Port]) -> impl Iterator<Item = &str> {
     ports.iter().filter(|port| port.role == PortRole::Value).map(|port| port.name.as_str())
-}
-
-fn task_of(Run { task, part, .. }: Run) -> StageTask {
-    match task {
-        Task::Forward => StageTask::Forward { part },
-        Task::Backward | Task::BackwardInput | Task::BackwardWeights => StageTask::Backward { part },
-    }
 }
 
 fn name_of(transfer: pipeline::Transfer) -> String {

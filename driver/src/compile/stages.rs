@@ -1,30 +1,11 @@
 //! Stages of a pipeline.
 
-use super::{CompiledModule, locate};
-use crate::source::Source;
+use super::CompiledModule;
 use halite_bundle::ModuleRole;
 use halite_ir::{Module, StageTask};
 use halite_passes::StageProgram;
-use halite_schedule::ScheduleKind;
-use halite_support::{Diagnostic, Name, Result, codes};
+use halite_support::Name;
 use indexmap::IndexMap;
-
-/// Refuses a recipe of whose stages no programs are made yet: those of a schedule that runs the halves of a backward apart.
-///
-/// # Errors
-/// When the recipe has such a schedule, at its key.
-pub fn check_stages(source: &Source) -> Result<()> {
-    let recipe = &source.recipe;
-    let splits = recipe.parallel.as_ref().is_some_and(|parallel| parallel.schedule == ScheduleKind::ZeroBubble);
-    if recipe.stages() == 1 || !splits {
-        return Ok(());
-    }
-    let message = "a pipeline with the schedule `zero-bubble` is not compiled yet";
-    let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.schedule");
-    let error = error.note("it runs the gradients by inputs and those by weights apart, which are one program so far");
-    let help = "set `parallel.schedule = \"1f1b\"`, or `\"interleaved\"` with `parallel.chunks = 2`; `halite inspect --schedule` shows what each does";
-    Err(locate(source, error.help(help)))
-}
 
 /// The stage of a pipeline that runs a module, and the task of the module there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +23,8 @@ impl StageOf {
         match self.task {
             StageTask::Forward { part } => format!("{role}.forward_{part}"),
             StageTask::Backward { part } => format!("{role}.backward_{part}"),
+            StageTask::BackwardInput { part } => format!("{role}.backward_input_{part}"),
+            StageTask::BackwardWeights { part } => format!("{role}.backward_weights_{part}"),
             StageTask::Update { stage, round } => format!("{role}.stage_{stage}_round_{round}"),
         }
     }

@@ -85,7 +85,7 @@ fn stays(module: &Module) -> Vec<bool> {
 ///
 /// # Errors
 /// When more than [`MAX_INSTS`] instructions and calls would be copied.
-fn check_size(module: &Module, stays: &[bool]) -> Result<()> {
+pub(in crate::transform) fn check_size(module: &Module, stays: &[bool]) -> Result<()> {
     let mut sizes: Vec<u64> = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
         let size = |inst: &Inst| {

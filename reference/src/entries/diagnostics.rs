@@ -60,7 +60,7 @@ examples! {
     "E0409" "flags/set_seed_without_sr";
     "E0411" "flags/set_list_item";
     "E0412" "models/config_json_family";
-    "E0413" "recipes/pipeline";
+    "E0413" "recipes/not_supported";
     "E0501" "flags/recipe_missing";
     "E0502" "bundles/not_a_bundle";
     "E0503" "bundles/checksum";

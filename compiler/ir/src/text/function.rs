@@ -146,7 +146,9 @@ fn read_task(chunk: &Chunk<'_>, task: Pair<'_, Rule>) -> Result<StageTask> {
     }
     StageTask::read(&word, &numbers).ok_or_else(|| {
         let error = Diagnostic::error(codes::ATTRIBUTE, format!("`{text}` is no task of a stage")).at(span, "");
-        error.help("write `forward(part)`, `backward(part)` or `update(stage, round)`")
+        error.help(
+            "write `forward(part)`, `backward(part)`, `backward_input(part)`, `backward_weights(part)` or `update(stage, round)`",
+        )
     })
 }
 

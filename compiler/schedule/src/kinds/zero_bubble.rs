@@ -30,6 +30,10 @@ impl Kind for ZeroBubble {
         order
     }
 
+    fn splits_backward(&self) -> bool {
+        true
+    }
+
     fn in_flight(&self, pipeline: &Pipeline, _stage: usize) -> usize {
         pipeline.stages().min(pipeline.micro_batches())
     }

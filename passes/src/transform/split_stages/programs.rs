@@ -41,7 +41,10 @@ pub fn stage_programs(
     let entry = Entry::of(module, entry, &calls, prefix);
     let program = |&(edge, task): &(Edge<'_>, StageTask)| {
         let stage = match task {
-            StageTask::Forward { part } | StageTask::Backward { part } => stage_of(part),
+            StageTask::Forward { part }
+            | StageTask::Backward { part }
+            | StageTask::BackwardInput { part }
+            | StageTask::BackwardWeights { part } => stage_of(part),
             StageTask::Update { stage, .. } => stage,
         };
         let is_elsewhere = |param: &Param| matches!(&param.role, ParamRole::State(spec) if spec.part.is_some_and(|part| stage_of(part) != stage));

@@ -123,7 +123,8 @@ impl Splitter<'_> {
     }
 }
 
-fn positions(chosen: &[bool]) -> Vec<usize> {
+/// The positions that are chosen.
+pub(in crate::transform) fn positions(chosen: &[bool]) -> Vec<usize> {
     chosen.iter().enumerate().filter(|(_, chosen)| **chosen).map(|(at, _)| at).collect()
 }
 

@@ -66,30 +66,16 @@ impl<'a, 'b> Writer<'a, 'b> {
         if half.outputs.is_empty() && half.numbers.is_empty() {
             return Ok(());
         }
-        let name = match task {
-            StageTask::Forward { part } => format!("part_{part}_forward"),
-            StageTask::Backward { part } => format!("part_{part}_backward"),
-            StageTask::Update { stage, round } => format!("stage_{stage}_update_{round}"),
-        };
-        let mut args: IndexMap<Value, Name, FxBuildHasher> = IndexMap::default();
+        let mut args = Args::default();
         let mut given = Vec::with_capacity(half.inputs.len());
         for &input in &half.inputs {
             let vector = self.vectors.get(&input).copied();
             let outer = vector.map_or_else(|| self.b.value(input), |(vector, _)| Ok(vector))?;
-            let arg = args.insert_full(outer, if vector.is_some() { "numbers".into() } else { self.name(input) }).0;
+            let name = if vector.is_some() { "numbers".into() } else { name_of(self.entry, input) };
+            let arg = args.insert_full(outer, name).0;
             given.push(Given { input, arg, number: vector.map(|(_, number)| number) });
         }
-        let params: Vec<(Name, TensorType)> =
-            args.iter().map(|(&arg, name)| (name.clone(), self.b.ty(arg).clone())).collect();
-        let args: Vec<Value> = args.into_keys().collect();
-        let mut inner = self.b.nested(names.unused(&name));
-        inner.set_noinline(true);
-        inner.set_task(Some(task));
-        let params: Vec<Value> = params.into_iter().map(|(name, ty)| inner.argument(&name, ty)).collect();
-        let mut map = read(&mut inner, &given, &params)?;
-        write_body(&mut inner, self.entry, half, &mut map)?;
-        let callee = inner.finish();
-        let results = self.b.emit_all(Call { callee }, &args)?;
+        let results = Written { task, source: self.entry, half }.call(&mut self.b, names, args, &given)?;
         for (&old, &new) in half.outputs.iter().chain(&half.residuals).zip(&results) {
             if let Some(hint) = &self.entry.values[old.index()].hint {
                 self.b.name_value(new, hint.clone());
@@ -102,22 +88,63 @@ impl<'a, 'b> Writer<'a, 'b> {
         }
         Ok(())
     }
+}
 
-    /// The name of a value.
-    fn name(&self, value: Value) -> Name {
-        let name = match self.entry.values[value.index()].def {
-            Def::Param(at) => Some(self.entry.params[at as usize].name.clone()),
-            Def::Inst(..) => self.entry.values[value.index()].hint.clone(),
+/// The arguments of a call, each with its name in the callee.
+pub(in crate::transform) type Args = IndexMap<Value, Name, FxBuildHasher>;
+
+/// A function of a part that is written.
+pub(in crate::transform) struct Written<'a> {
+    pub(in crate::transform) task: StageTask,
+    /// The function whose instructions it runs.
+    pub(in crate::transform) source: &'a Function,
+    pub(in crate::transform) half: &'a Half,
+}
+
+impl Written<'_> {
+    /// Writes the function and its call. Returns its results: what it makes for others, its residuals, its vectors of numbers.
+    pub(in crate::transform) fn call(
+        self,
+        b: &mut Builder<'_>,
+        names: &mut Names,
+        args: Args,
+        given: &[Given],
+    ) -> Result<Values> {
+        let name = match self.task {
+            StageTask::Forward { part } => format!("part_{part}_forward"),
+            StageTask::Backward { part } => format!("part_{part}_backward"),
+            StageTask::BackwardInput { part } => format!("part_{part}_backward_input"),
+            StageTask::BackwardWeights { part } => format!("part_{part}_backward_weights"),
+            StageTask::Update { stage, round } => format!("stage_{stage}_update_{round}"),
         };
-        name.unwrap_or_else(|| "x".into())
+        let params: Vec<(Name, TensorType)> =
+            args.iter().map(|(&arg, name)| (name.clone(), b.ty(arg).clone())).collect();
+        let args: Vec<Value> = args.into_keys().collect();
+        let mut inner = b.nested(names.unused(&name));
+        inner.set_noinline(true);
+        inner.set_task(Some(self.task));
+        let params: Vec<Value> = params.into_iter().map(|(name, ty)| inner.argument(&name, ty)).collect();
+        let mut map = read(&mut inner, given, &params)?;
+        write_body(&mut inner, self.source, self.half, &mut map)?;
+        let callee = inner.finish();
+        b.emit_all(Call { callee }, &args)
     }
 }
 
+/// The name of a value.
+pub(in crate::transform) fn name_of(function: &Function, value: Value) -> Name {
+    let name = match function.values[value.index()].def {
+        Def::Param(at) => Some(function.params[at as usize].name.clone()),
+        Def::Inst(..) => function.values[value.index()].hint.clone(),
+    };
+    name.unwrap_or_else(|| "x".into())
+}
+
 /// An input of a function: an argument of it, or a number of one.
-struct Given {
-    input: Value,
-    arg: usize,
-    number: Option<usize>,
+pub(in crate::transform) struct Given {
+    pub(in crate::transform) input: Value,
+    pub(in crate::transform) arg: usize,
+    pub(in crate::transform) number: Option<usize>,
 }
 
 /// Reads the inputs of a function from its parameters.
