@@ -6,15 +6,17 @@ use crate::data_fit;
 use crate::defaults;
 use crate::deny::{Deny, denied, unproven};
 use crate::table::{bytes, counted, facts, grouped, short};
-use crate::{estimate, explain};
+use crate::{estimate, explain, stages};
 use clap::{Args, ValueEnum};
 use halite::Bundle;
 use halite::compile::{CompileOptions, Compiled};
 use halite::dump::DumpFilter;
 use halite::roles::Roles;
+use halite_bundle::Manifest;
 use halite_ir::LowerOptions;
 use halite_neuron::Generation;
 use halite_support::{Diagnostics, codes};
+use indexmap::IndexSet;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -158,11 +160,21 @@ fn describe_unproven(count: usize) -> String {
     if count == 0 { String::new() } else { format!("not proven: {}, see above\n", counted(count, "claim")) }
 }
 
+/// The modules of a bundle by name; those of stages by role, with their number.
+fn modules(manifest: &Manifest) -> String {
+    let roles: IndexSet<&str> = manifest.modules.iter().map(|module| module.role.name()).collect();
+    let files: IndexSet<&str> = manifest.modules.iter().map(|module| module.file.as_str()).collect();
+    let roles: Vec<&str> = roles.into_iter().collect();
+    if manifest.num_stages() == 1 {
+        return manifest.modules.iter().map(|module| module.name.as_str()).collect::<Vec<_>>().join(", ");
+    }
+    format!("{}: {} programs, of which {} differ", roles.join(", "), manifest.modules.len(), files.len())
+}
+
 /// The figures of a bundle.
 pub(super) fn describe(bundle: &Bundle) -> String {
     let manifest = &bundle.manifest;
     let statistics = &manifest.statistics;
-    let modules: Vec<&str> = manifest.modules.iter().map(|module| module.name.as_str()).collect();
     let mut pairs = vec![
         ("model", manifest.model.name.clone()),
         ("parameters", grouped(statistics.parameters)),
@@ -170,8 +182,9 @@ pub(super) fn describe(bundle: &Bundle) -> String {
         ("tokens per step", grouped(statistics.tokens_per_step)),
         ("matmul FLOPs per token", short(statistics.matmul_flops_per_token)),
         ("HLO instructions", grouped(statistics.hlo_instructions)),
-        ("modules", modules.join(", ")),
+        ("modules", modules(manifest)),
     ];
+    pairs.extend(stages::summary(&manifest.recipe).map(|summary| ("stages", summary)));
     if let Some(generation) = Generation::of(&manifest.recipe) {
         pairs.push(("legal", estimate::legal(&manifest.recipe, generation)));
     }

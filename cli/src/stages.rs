@@ -4,9 +4,9 @@ use crate::context::{Context, Output, Result};
 use crate::table::{grouped, table};
 use crate::terminal;
 use halite_page::plot;
-use halite_recipe::ScheduleKind;
+use halite_recipe::{Recipe, ScheduleKind};
 use halite_report::wrap;
-use halite_schedule::{Action, Costs, Schedule, Timeline, Transport};
+use halite_schedule::{Action, Costs, Pipeline, Schedule, Timeline, Transport};
 use halite_support::{Diagnostic, codes};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -42,6 +42,20 @@ pub(super) fn show(
     Ok(Output::new(text, value(kind, &schedule, &timeline)))
 }
 
+/// The stages of a recipe in a line; `None` where there is one.
+pub(super) fn summary(recipe: &Recipe) -> Option<String> {
+    let (pipeline, kind) = recipe.pipeline().ok().filter(|(pipeline, _)| pipeline.stages() > 1)?;
+    let schedule = Schedule::new(kind, pipeline, Transport::Buffered).ok()?;
+    let waits = schedule.simulate(&Costs::equal(&pipeline)).ok()?.bubble();
+    let (stages, batches) = (pipeline.stages(), micro_batches(&pipeline));
+    Some(format!("{stages}, by `{}` with {batches}: each waits {} of the time", kind.name(), percent(waits)))
+}
+
+fn micro_batches(pipeline: &Pipeline) -> String {
+    let count = pipeline.micro_batches();
+    format!("{} micro-batch{}", grouped(count as u64), if count == 1 { "" } else { "es" })
+}
+
 /// A schedule that its own kind does not make.
 fn bug(error: halite_schedule::ScheduleError) -> Diagnostic {
     Diagnostic::bug(error.to_string())
@@ -53,9 +67,8 @@ fn describe(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline, shown:
         1 => String::new(),
         chunks => format!(" of {chunks} chunks each"),
     };
-    let [stages, batches] = [pipeline.stages(), pipeline.micro_batches()].map(|count| grouped(count as u64));
-    let plural = if pipeline.micro_batches() == 1 { "" } else { "es" };
-    let mut text = format!("{}: {stages} stages{chunks}, {batches} micro-batch{plural} in an update\n\n", kind.name());
+    let (stages, batches) = (pipeline.stages(), micro_batches(pipeline));
+    let mut text = format!("{}: {stages} stages{chunks}, {batches} in an update\n\n", kind.name());
     let head = ["stage", "in flight", "waits"].map(str::to_owned).to_vec();
     let row = |stage: usize| {
         let waits = percent(timeline.idle(stage) as f64 / timeline.end().max(1) as f64);

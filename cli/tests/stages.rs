@@ -13,20 +13,26 @@ const INTERLEAVED: [&str; 8] = [
     "accumulate=8",
 ];
 
-/// The plot of the guide is the one that its command makes; `HALITE_BLESS=1` writes it anew.
+/// The plots of the documents are those that their commands make; `HALITE_BLESS=1` writes them anew.
 #[test]
-fn the_plot_of_the_guide_is_current() {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = [&["inspect", "tiny", "--schedule-plot", "stages.svg"], &INTERLEAVED[..]].concat();
-    let text = written(folder.path(), &arguments);
-    assert!(text.ends_with("wrote stages.svg\n"), "{text}");
-    let plot = std::fs::read_to_string(folder.path().join("stages.svg")).unwrap();
-    assert!(["forward", "backward", "sent", "interleaved: 4 stages"].iter().all(|word| plot.contains(word)));
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guide/stages.svg");
-    if std::env::var_os("HALITE_BLESS").is_some() {
-        std::fs::write(path, &plot).unwrap();
+fn the_plots_of_documents_are_current() {
+    let all: [(&str, &[&str], &str, &[&str]); 2] = [
+        ("tiny", &INTERLEAVED, "stages.svg", &["forward", "backward", "sent", "interleaved: 4 stages"]),
+        ("hlat-70b", &[], "hlat-70b.svg", &["1f1b: 8 stages, 32 micro-batches"]),
+    ];
+    for (model, settings, file, words) in all {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = [&["inspect", model, "--schedule-plot", file], settings].concat();
+        let text = written(folder.path(), &arguments);
+        assert!(text.ends_with(&format!("wrote {file}\n")), "{text}");
+        let plot = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(words.iter().all(|word| plot.contains(word)), "{file}");
+        let path = format!("{}/../docs/guide/{file}", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("HALITE_BLESS").is_some() {
+            std::fs::write(&path, &plot).unwrap();
+        }
+        assert!(plot == std::fs::read_to_string(&path).unwrap_or_default(), "HALITE_BLESS=1 writes {path} anew");
     }
-    assert!(plot == std::fs::read_to_string(path).unwrap_or_default(), "HALITE_BLESS=1 writes {path} anew");
 }
 
 #[test]
