@@ -172,7 +172,6 @@ fn how_far_off_a_choice_lies_is_what_it_would_take_to_make_it() {
 fn stages_that_choose_the_same_are_verified_and_others_are_refused() {
     let mut session = Session::new();
     let mut source = source(&mut session, 3, 1);
-    source.recipe.model = source.recipe.model.clone().with("layers", 2);
     source.recipe.precision = PrecisionName::Fp32.precision();
     source.recipe.parallel = Some(Parallel { pipeline: 2, ..Parallel::default() });
     source.recipe.accumulate = Some(Accumulate { steps: 2, form: None });
