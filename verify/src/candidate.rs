@@ -1,10 +1,10 @@
-//! What is verified: the programs that a bundle would hold.
+//! The programs to verify, as a bundle would hold them.
 
 use crate::program::Loaded;
 use crate::stages::{Stages, StagesRun};
 use halite_passes::Audit;
 
-/// What is verified.
+/// The programs to verify.
 pub(super) enum Candidate {
     /// One program.
     Whole(Loaded),

@@ -313,7 +313,7 @@ impl<'a> Study<'a> {
         Ok(report)
     }
 
-    /// What a pipeline makes, to be run; of stages only the pipelines of the session are known.
+    /// The programs that a pipeline makes, to be run; those of stages are made by the pipelines of the session.
     fn candidate(&self, pipeline: &Pipeline) -> Result<Candidate, Diagnostics> {
         if !are_several(&self.source) {
             return Ok(Candidate::Whole(Loaded::new(self.whole(pipeline)?, &*self.executor)?));

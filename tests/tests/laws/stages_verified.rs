@@ -30,8 +30,11 @@ fn load(session: &mut Session, model: &str, settings: &[&str]) -> Source {
 fn verify(session: &Session, source: &Source, role: ModuleRole) -> std::result::Result<VerifyReport, Diagnostics> {
     let options = VerifyOptions { role, full: true, ..VerifyOptions::default() };
     let study = Study::new(session, source, &options, quick::executor())?;
-    let causality = if options.role == ModuleRole::TRAIN_STEP { None } else { study.causality()? };
-    Ok(VerifyReport { causality, ..study.verify(study.pipeline())? })
+    let mut report = study.verify(study.pipeline())?;
+    if options.role != ModuleRole::TRAIN_STEP {
+        report.causality = study.causality()?;
+    }
+    Ok(report)
 }
 
 fn passes(model: &str, settings: &[&[&str]], role: ModuleRole) -> VerifyReport {
@@ -78,7 +81,7 @@ fn roles_without_an_update_are_verified_on_stages() {
     }
 }
 
-/// What the first of two stages makes for the second.
+/// The value that the first of two stages makes for the second.
 const RECEIVED: &str = "grad_step.part_0_forward.0";
 
 /// Makes what the second stage receives a little larger. Programs on one stage receive nothing.
