@@ -7,9 +7,9 @@ use halite_passes::Audit;
 /// The programs to verify.
 pub(super) enum Candidate {
     /// One program.
-    Whole(Loaded),
+    Whole(Box<Loaded>),
     /// The programs of several stages.
-    Stages(Stages),
+    Stages(Box<Stages>),
 }
 
 impl Candidate {

@@ -85,15 +85,19 @@ pub(super) fn check_one_stage(source: &Source, what: &str) -> Result<(), Diagnos
     Err(locate(source, error.help("set `parallel.pipeline = 1`")).into())
 }
 
-/// Checks that a role can be verified on stages: a part of an update is verified with the whole.
+/// Checks that a role can be verified on stages: a part of an update is verified with the whole, and so are gradients.
 ///
 /// # Errors
 /// When it is one.
 pub(super) fn check_role(session: &Session, source: &Source, role: &ModuleRole) -> Result<(), Diagnostics> {
-    if session.roles.get(role)?.calls.is_none() || *role == ModuleRole::TRAIN_STEP {
+    let is_part = session.roles.get(role)?.calls.is_some() && *role != ModuleRole::TRAIN_STEP;
+    if !is_part && *role != ModuleRole::GRADS {
         return Ok(());
     }
-    let message = format!("`{}` is a part of an update, which stages make as a whole", role.name());
+    let message = match is_part {
+        true => format!("`{}` is a part of an update, which stages make as a whole", role.name()),
+        false => format!("`{}` of stages are not compared: each stage gives those of what it stores", role.name()),
+    };
     let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.pipeline");
     Err(locate(source, error.help("verify `--role train_step`, or set `parallel.pipeline = 1`")).into())
 }

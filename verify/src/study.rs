@@ -316,13 +316,13 @@ impl<'a> Study<'a> {
     /// The programs that a pipeline makes, to be run; those of stages are made by the pipelines of the session.
     fn candidate(&self, pipeline: &Pipeline) -> Result<Candidate, Diagnostics> {
         if !are_several(&self.source) {
-            return Ok(Candidate::Whole(Loaded::new(self.whole(pipeline)?, &*self.executor)?));
+            return Ok(Candidate::Whole(Box::new(Loaded::new(self.whole(pipeline)?, &*self.executor)?)));
         }
         if !pipeline.passes().map(Arc::as_ptr).eq(self.optimized.passes().map(Arc::as_ptr)) {
             check_one_stage(&self.source, "another pipeline of passes is not verified")?;
         }
         let stages = Stages::load(self.session, &self.source, &self.options.role, self.executor.clone())?;
-        Ok(Candidate::Stages(stages))
+        Ok(Candidate::Stages(Box::new(stages)))
     }
 
     /// Runs what is verified on a draw.
@@ -351,7 +351,7 @@ impl<'a> Study<'a> {
 
     /// Runs a program and judges each of its results, in one of several verdicts.
     pub(super) fn rows(&self, program: Program, verdicts: usize) -> Result<Vec<VerifyRow>, Diagnostics> {
-        let mut candidate = Candidate::Whole(Loaded::new(program, &*self.executor)?);
+        let mut candidate = Candidate::Whole(Box::new(Loaded::new(program, &*self.executor)?));
         Ok(self.judge(&mut candidate, self.options.seed, verdicts)?.0)
     }
 

@@ -148,6 +148,12 @@ fn what_is_of_one_program_is_refused_on_stages() {
     refused(study.verify(&other).map(drop), "another pipeline of passes is not verified");
     let own = VerifyOptions { pipeline: Some("bind-recipe".parse().unwrap()), ..options.clone() };
     refused(Study::new(&session, &source, &own, executor()).map(drop), "another pipeline of passes is not verified");
-    let part = VerifyOptions { role: ModuleRole::GRAD_STEP, ..options };
-    refused(Study::new(&session, &source, &part, executor()).map(drop), "`grad_step` is a part of an update");
+    let words = [
+        (ModuleRole::GRAD_STEP, "`grad_step` is a part of an update"),
+        (ModuleRole::GRADS, "`grads` of stages are not compared"),
+    ];
+    for (role, words) in words {
+        let part = VerifyOptions { role, ..options.clone() };
+        refused(Study::new(&session, &source, &part, executor()).map(drop), words);
+    }
 }
