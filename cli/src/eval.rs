@@ -46,7 +46,7 @@ impl Eval {
         let (name, ready) = context.ready(&self.input, &self.set)?;
         context.show(&ready.warnings);
         let (bundle, weights) = self.learned.of(ready)?;
-        bundle.module_with_role(&ModuleRole::EVAL)?;
+        bundle.modules_with_role(&ModuleRole::EVAL)?;
         let data = measured_data(&bundle, &self.data, self.tokenizer.as_deref())?;
         let state = weights.read(&bundle)?;
         let executor = Arc::new(context.executor(bundle.manifest.num_ranks())?);

@@ -9,8 +9,12 @@ use clap::Args;
 use halite_bundle::ModuleRole;
 use halite_passes::PipelineSpec;
 use halite_recipe::TargetName;
-use halite_verify::{Causality, ChoiceCounts, Culprit, Leak, Outcome, VerifyOptions, VerifyReport, VerifyRow};
+use halite_runtime::Executor;
+use halite_verify::{
+    Causality, ChoiceCounts, Culprit, Leak, Outcome, VerifyOptions, VerifyReport, VerifyRow, check_told_apart,
+};
 use serde_json::json;
+use std::sync::Arc;
 
 /// Compare the optimized program with the unoptimized one on CPU XLA.
 ///
@@ -20,12 +24,15 @@ use serde_json::json;
 /// forward module changes with a later token; or when the unoptimized program gives infinities or NaN, so that nothing can
 /// be said. A right program is called wrong in at most one run of 10,000. The model is scaled down first unless `--full`
 /// is given.
+///
+/// The stages of a pipeline run as a bundle of them does, and are compared with programs of the same recipe on one stage.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   halite verify tiny
   halite verify llama-7b --role forward
   halite verify llama-7b --target trn1
+  halite verify tiny --set parallel.pipeline=2 --set accumulate=4
   halite verify tiny --bisect
   halite verify tiny --each-pass")]
 pub(super) struct Verify {
@@ -70,15 +77,17 @@ impl Verify {
         }
         let options = VerifyOptions { role, full: self.full, seed: self.seed, pipeline };
         context.session.elaborate(&source)?;
-        let executor = context.executor(context.session.ranks(&source)?.num_ranks())?;
+        let ranks = context.session.ranks(&source)?.num_ranks() * source.recipe.stages() as usize;
+        let executor: Arc<dyn Executor> = Arc::new(context.executor(ranks)?);
         if self.each_pass {
-            return each_pass::run(context, &source, &options, &executor, self.bisect);
+            check_told_apart(&source)?;
+            return each_pass::run(context, &source, &options, executor, self.bisect);
         }
         let spinner = bars::spinner(context, &format!("verifying {} of {}", options.role.name(), source.name));
-        let report = halite_verify::verify(&context.session, &source, &options, &executor)?;
-        let culprit = if self.bisect && !report.passed() {
+        let report = halite_verify::verify(&context.session, &source, &options, executor.clone())?;
+        let culprit = if self.bisect && !report.passed() && report.stages.is_none() {
             spinner.set_message("looking for the optimization at fault");
-            halite_verify::bisect(&context.session, &source, &options, &executor)?
+            halite_verify::bisect(&context.session, &source, &options, executor)?
         } else {
             None
         };
@@ -99,6 +108,9 @@ fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
     });
     let mut text = table(&[head.map(str::to_owned).to_vec()].into_iter().chain(rows).collect::<Vec<_>>());
     text.push_str(&explain_sizes(&report.scaled));
+    if let Some(stages) = &report.stages {
+        text.push_str(&format!("{stages}, compared with one stage\n"));
+    }
     if let Some(causality) = &report.causality {
         text.push_str(&explain_causality(causality));
     }
@@ -122,6 +134,9 @@ fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
     }
     if let Some(culprit) = culprit {
         text.push_str(&name_culprit(culprit));
+    }
+    if report.stages.is_some() && !report.passed() {
+        text.push_str("where it is an optimization, `--set parallel.pipeline=1 --bisect` may find it\n");
     }
     text
 }

@@ -1,6 +1,6 @@
-//! The stages of a pipeline, as people see them: the schedule as JSON, and its plot.
+//! The stages of a pipeline, as people see them: the schedule as JSON, its plot, and commands that run them.
 
-use crate::program::written;
+use crate::program::{halite, written};
 
 const INTERLEAVED: [&str; 8] = [
     "--set",
@@ -48,4 +48,60 @@ fn a_schedule_is_there_for_programs() {
     let first = &schedule["stages"][0];
     assert_eq!((&first["in_flight"], &first["waits"]), (&serde_json::json!(11), &serde_json::json!(9)));
     assert_eq!(first["actions"][1], "send 0F0");
+}
+
+/// A small model on two stages.
+const STAGED: [&str; 13] = [
+    "tiny",
+    "--set",
+    "layers=2",
+    "--set",
+    "hidden=16",
+    "--set",
+    "seq=16",
+    "--set",
+    "batch=2",
+    "--set",
+    "accumulate=4",
+    "--set",
+    "parallel.pipeline=2",
+];
+
+#[test]
+fn verify_says_which_stages_ran_and_refuses_to_tell_their_optimizations_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = written(folder.path(), &[&["verify"], &STAGED[..]].concat());
+    assert!(text.contains("accumulate 4 → 2\n"), "{text}");
+    assert!(text.contains("2 stages, 1f1b, 2 micro-batches, compared with one stage"), "{text}");
+    assert!(text.contains("bit-equal at 16 positions") && text.ends_with("results agree\n"), "{text}");
+    let refused = halite(folder.path(), &[&["verify", "--each-pass"], &STAGED[..]].concat());
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    assert!(error.contains("E0413") && error.contains("parallel.pipeline = 1"), "{error}");
+}
+
+/// From a run on stages, and from its state on one.
+#[test]
+fn stages_generate_and_evaluate_what_one_does() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("text.txt"), "0123456789".repeat(200)).unwrap();
+    let more = ["--text", "text.txt", "--held-out", "0", "--steps", "20", "-o", "run", "--quiet"];
+    written(folder.path(), &[&["train"], &STAGED[..], &["--set", "optimizer.adamw.lr=0.01"], &more].concat());
+    let on_one: Vec<&str> = STAGED
+        .iter()
+        .map(|word| word.strip_prefix("parallel.pipeline=2").map_or(*word, |_| "parallel.pipeline=1"))
+        .collect();
+    let state = ["--state", "run/state.safetensors"];
+    let wish = ["--prompt", "3", "--tokens", "20", "--greedy"];
+    let generated = written(folder.path(), &[&["generate", "run"], &wish[..]].concat());
+    assert_eq!(generated, written(folder.path(), &[&["generate"], &on_one[..], &state, &wish].concat()));
+    assert_eq!(generated.len(), "3\n".len() + 20, "{generated}");
+    let measured = |words: &[&str]| {
+        let json =
+            written(folder.path(), &[&["eval"], words, &["--data", "text.txt", "--batches", "2", "--json"]].concat());
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        json["data"][0]["loss"].as_f64().unwrap()
+    };
+    let (stages, one) = (measured(&["run"]), measured(&[&on_one[..], &state].concat()));
+    assert!((stages - one).abs() < 1e-5 * one, "{stages} {one}");
 }

@@ -67,6 +67,12 @@ fn set(source: &mut Source, (key, _, new): &Change) {
                 }
             }
         }
+        candidates::STAGES | candidates::CHUNKS => {
+            if let Some(parallel) = recipe.parallel.as_mut() {
+                let number = if key == candidates::STAGES { &mut parallel.pipeline } else { &mut parallel.chunks };
+                *number = u32::try_from(*new).unwrap_or(*number);
+            }
+        }
         _ => match (candidates::axis(key), recipe.parallel.as_mut()) {
             (Some(axis), Some(parallel)) => {
                 let degree = parallel.degree_mut(axis);

@@ -62,12 +62,12 @@ impl Feed {
         Self::of_inputs(bundle, |_| true)
     }
 
-    /// The feed of a module, which may read less than all that the host feeds.
+    /// The feed of modules, which may read less than all that the host feeds.
     ///
     /// # Errors
     /// As [`of_batch`](Self::of_batch).
-    pub(super) fn of_module(bundle: &Bundle, module: &ModuleEntry) -> Result<Self> {
-        Self::of_inputs(bundle, |name| module.inputs.iter().any(|input| input.name == name))
+    pub(super) fn of_modules(bundle: &Bundle, modules: &[&ModuleEntry]) -> Result<Self> {
+        Self::of_inputs(bundle, |name| modules.iter().flat_map(|module| &module.inputs).any(|input| input.name == name))
     }
 
     fn of_inputs(bundle: &Bundle, is_read: impl Fn(&str) -> bool) -> Result<Self> {

@@ -9,7 +9,7 @@ pub use text::{Written, tokenizer};
 use super::feed::Feed;
 use super::inference::Inference;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{Bundle, ModuleEntry, ModuleRole, Stream};
+use halite_bundle::{Bundle, ModuleEntry, ModuleRole, Port, Stream};
 use halite_data::Rows;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
@@ -102,7 +102,7 @@ impl Generator {
         state: Tensors,
     ) -> std::result::Result<Self, Diagnostics> {
         let vocabulary = Self::vocabulary(bundle)?;
-        let feed = Feed::of_module(bundle, bundle.module_with_role(&ModuleRole::FORWARD)?)?;
+        let feed = Feed::of_modules(bundle, &bundle.modules_with_role(&ModuleRole::FORWARD)?)?;
         let width = width(&feed)?;
         let inference = Inference::load(executor, bundle, &ModuleRole::FORWARD, state)?;
         Ok(Self { inference, feed, width, vocabulary })
@@ -113,9 +113,9 @@ impl Generator {
     /// # Errors
     /// As [`load`](Self::load), as far as the bundle is concerned.
     pub fn vocabulary(bundle: &Bundle) -> Result<usize> {
-        let forward = bundle.module_with_role(&ModuleRole::FORWARD)?;
-        check_goes_on(forward)?;
-        predicted(forward, &Feed::of_module(bundle, forward)?)
+        let forward = bundle.modules_with_role(&ModuleRole::FORWARD)?;
+        check_goes_on(&forward)?;
+        predicted(&forward, &Feed::of_modules(bundle, &forward)?)
     }
 
     /// Generates the samples of a request. `hear` is called with each token and the number of its sample as soon as it is chosen, and
@@ -214,11 +214,10 @@ fn width(feed: &Feed) -> Result<usize> {
 }
 
 /// Refuses a forward with logits of all positions that it is fed: those of an encoder do not say what follows.
-fn check_goes_on(entry: &ModuleEntry) -> Result<()> {
-    let logits = entry.outputs.iter().find(|port| port.name == LOGITS);
-    let Some([rows, seq, _]) = logits.map(|port| &port.shape[..]) else { return Ok(()) };
-    let is_fed =
-        |width: usize| entry.inputs.iter().any(|port| port.dtype == DType::S32 && port.shape == [*rows, width]);
+fn check_goes_on(forward: &[&ModuleEntry]) -> Result<()> {
+    let Some([rows, seq, _]) = logits(forward).map(|port| &port.shape[..]) else { return Ok(()) };
+    let inputs = forward.iter().flat_map(|entry| &entry.inputs);
+    let is_fed = |width: usize| inputs.clone().any(|port| port.dtype == DType::S32 && port.shape == [*rows, width]);
     if is_fed(seq + 1) || !is_fed(*seq) {
         return Ok(());
     }
@@ -228,14 +227,19 @@ fn check_goes_on(entry: &ModuleEntry) -> Result<()> {
         .help("generate from a model that is fed `s32[batch, seq + 1]`; run the modules of this one with `halite run`"))
 }
 
+/// The logits among the outputs of a forward.
+fn logits<'m>(forward: &[&'m ModuleEntry]) -> Option<&'m Port> {
+    forward.iter().flat_map(|entry| &entry.outputs).find(|port| port.name == LOGITS)
+}
+
 /// The number of token ids that a forward predicts.
-fn predicted(entry: &ModuleEntry, feed: &Feed) -> Result<usize> {
-    let port = entry.outputs.iter().find(|port| port.name == LOGITS);
-    match port.map(|port| (&port.shape[..], port.dtype.is_float())) {
+fn predicted(forward: &[&ModuleEntry], feed: &Feed) -> Result<usize> {
+    match logits(forward).map(|port| (&port.shape[..], port.dtype.is_float())) {
         Some(([rows, seq, vocabulary], true)) if [*rows, seq + 1] == [feed.eval_rows, width(feed)?] => Ok(*vocabulary),
         _ => {
+            let role = ModuleRole::FORWARD;
             let message =
-                format!("the module `{}` has no output `{LOGITS}` of floats `[batch, seq, vocab]`", entry.name);
+                format!("the module `{}` has no output `{LOGITS}` of floats `[batch, seq, vocab]`", role.name());
             Err(Diagnostic::error(codes::MODULE, message).help("add `output logits` to the model"))
         }
     }

@@ -58,29 +58,21 @@ impl Doing {
         if let Self::Run(call) = self { Some(call) } else { None }
     }
 
-    /// The actions of stages for a role that is no part of an update; `None` where the bundle does not have it.
+    /// The actions of stages for a role that is no part of an update: those of its lists, or one call of its only module.
     ///
     /// # Errors
-    /// As [`doings`].
+    /// When the bundle does not have the role; as [`doings`].
     pub(super) fn of_role(
         bundle: &Bundle,
         role: &ModuleRole,
         here: &Range<usize>,
         load: impl Fn(&ModuleEntry) -> Result<LoadedModule>,
-    ) -> Result<Option<Vec<Vec<Self>>>> {
+    ) -> Result<Vec<Vec<Self>>> {
         let manifest = &bundle.manifest;
-        match (manifest.roles.get(role), bundle.module_with_role(role)) {
-            (Some(lists), _) => doings(manifest, lists, here, load).map(Some),
-            (None, Ok(entry)) => Self::once(manifest, load(entry)?).map(Some),
-            (None, Err(_)) => Ok(None),
+        if let Some(lists) = manifest.roles.get(role) {
+            return doings(manifest, lists, here, load);
         }
-    }
-
-    /// One call of a module that makes no update, on one stage.
-    ///
-    /// # Errors
-    /// When its inputs hold different numbers of micro-batches.
-    pub(super) fn once(manifest: &Manifest, module: LoadedModule) -> Result<Vec<Vec<Self>>> {
+        let module = load(bundle.module_with_role(role)?)?;
         Ok(vec![vec![Self::Run(Call::new(manifest, Arc::new(module), Some(0..1))?)]])
     }
 }

@@ -160,7 +160,8 @@ impl TrainStep {
         let here = Ranks::stages(executor.as_ref(), manifest);
         check_loss(manifest)?;
         let update = doings(manifest, &manifest.schedule, &here, load)?;
-        let eval = if eval { Doing::of_role(bundle, &ModuleRole::EVAL, &here, load)? } else { None };
+        let has_eval = eval && bundle.modules_with_role(&ModuleRole::EVAL).is_ok();
+        let eval = has_eval.then(|| Doing::of_role(bundle, &ModuleRole::EVAL, &here, load)).transpose()?;
         let (manifest, micro_batches) = (manifest.clone(), MicroBatches::of(manifest)?);
         let modules = Arc::new(Modules { manifest, update, eval, micro_batches });
         Ok(Self {

@@ -8,7 +8,6 @@ use halite::source::Source;
 use halite_bundle::Stream;
 use halite_ir::{Function, ParamRole, ResultRole};
 use halite_recipe::ConfigValue;
-use halite_runtime::Executor;
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor, Shape};
 use serde::Serialize;
@@ -49,29 +48,39 @@ impl Causality {
     }
 }
 
-/// Runs a forward program with the tokens after each of some positions changed. `None` when it shows no values by
-/// position or takes no tokens, or when its model reads in both directions.
+/// The inputs and results of a forward program that positions are told apart in, by their numbers.
+pub(super) struct Positions {
+    /// The sequence length.
+    seq: usize,
+    tokens: Vec<usize>,
+    values: Vec<usize>,
+}
+
+impl Positions {
+    /// Those of a program. `None` when it shows no values by position or takes no tokens, or when its model reads in both directions.
+    pub(super) fn of(program: &Program, source: &Source) -> Option<Self> {
+        let seq = source.with_sizes(&program.config).recipe.seq?;
+        let (tokens, values) = (tokens(&program.entry, seq), values(&program.entry, seq));
+        let is_asked = !tokens.is_empty() && !values.is_empty() && !program.bidirectional;
+        is_asked.then_some(Self { seq, tokens, values })
+    }
+}
+
+/// Runs a forward program with the tokens after each of some positions changed. `run` gives its results for its inputs.
 ///
 /// # Errors
 /// When XLA fails.
 pub(super) fn confirm(
-    program: &Program,
-    source: &Source,
-    executor: &dyn Executor,
+    Positions { seq, tokens, values }: Positions,
+    (program, source): (&Program, &Source),
     seed: u64,
-) -> Result<Option<Causality>, Diagnostics> {
-    let Some(seq) = source.with_sizes(&program.config).recipe.seq else { return Ok(None) };
-    let (tokens, values) = (tokens(&program.entry, seq), values(&program.entry, seq));
-    if tokens.is_empty() || values.is_empty() || program.bidirectional {
-        return Ok(None);
-    }
+    mut run: impl FnMut(&[HostTensor]) -> Result<Vec<HostTensor>, Diagnostics>,
+) -> Result<Causality, Diagnostics> {
     let vocab = match program.config.get("vocab") {
         Some(&ConfigValue::Int(vocab)) => i128::from(vocab.max(2)),
         _ => 2,
     };
     let inputs = program.inputs(source, seed)?;
-    let executable = program.load(executor)?;
-    let run = |inputs: &[HostTensor]| program.evaluate(executor, executable.as_ref(), inputs);
     let before = run(&inputs)?;
     let name = |&result: &usize| program.entry.results[result].name.to_string();
     let mut causality = Causality { results: values.iter().map(name).collect(), positions: 0, leak: None };
@@ -88,10 +97,10 @@ pub(super) fn confirm(
             Some(Leak { result: name(&result), sequence, position: at, changed_from: position + 1 })
         });
         if leak.is_some() {
-            return Ok(Some(Causality { leak, ..causality }));
+            return Ok(Causality { leak, ..causality });
         }
     }
-    Ok(Some(causality))
+    Ok(causality)
 }
 
 /// The parameters of `[batch, position, ..]` that are fed at each step.

@@ -6,8 +6,10 @@
 //! state is seen. A program for another target than CPU XLA is read back from the bytes that its bundle would hold, with the
 //! decompositions of its kernels in the place of their calls. Where the optimized program stores several tensors of the model as one,
 //! these are compared, each by its name. Where the model chooses among values, programs are compared on the same choices
-//! (`choices.rs`).
+//! (`choices.rs`). Of a recipe with stages, the programs of the stages run as a bundle of them does, and are compared with the programs of
+//! one stage (`stages.rs`).
 
+mod candidate;
 mod causality;
 mod choices;
 mod each_pass;
@@ -15,6 +17,7 @@ mod inputs;
 mod outputs;
 mod program;
 mod rules;
+mod stages;
 mod study;
 #[cfg(test)]
 mod tests;
@@ -28,6 +31,8 @@ use halite_bundle::ModuleRole;
 use halite_passes::PipelineSpec;
 use halite_runtime::Executor;
 use halite_support::Diagnostics;
+pub use stages::{StagesRun, check_told_apart};
+use std::sync::Arc;
 pub use study::Study;
 pub use verdict::Outcome;
 use verdict::{Judged, Residual};
@@ -58,6 +63,8 @@ impl Default for VerifyOptions {
 pub struct VerifyReport {
     /// Sizes that a small model has smaller: key, from, to. The latter are equal where the model takes no smaller one.
     pub scaled: Vec<(String, i64, i64)>,
+    /// The stages that ran, where the recipe has several.
+    pub stages: Option<StagesRun>,
     /// One row for each result.
     pub rows: Vec<VerifyRow>,
     /// Choices that the program would have made otherwise, where programs were compared on the same choices: those of the program in
@@ -163,12 +170,13 @@ pub struct Culprit {
 /// Verifies one module of a recipe, and that its forward module is causal.
 ///
 /// # Errors
-/// When the recipe does not compile, its target does not take the program, or XLA fails.
+/// When the recipe does not compile, its target does not take the program, or XLA fails; when its stages would have to be given choices or
+/// a pipeline.
 pub fn verify(
     session: &Session,
     source: &Source,
     options: &VerifyOptions,
-    executor: &dyn Executor,
+    executor: Arc<dyn Executor>,
 ) -> Result<VerifyReport, Diagnostics> {
     let study = Study::new(session, source, options, executor)?;
     Ok(VerifyReport { causality: study.causality()?, ..study.verify(study.pipeline())? })
@@ -178,12 +186,12 @@ pub fn verify(
 /// not finite.
 ///
 /// # Errors
-/// As [`verify`].
+/// As [`verify`]; when the recipe has several stages.
 pub fn bisect(
     session: &Session,
     source: &Source,
     options: &VerifyOptions,
-    executor: &dyn Executor,
+    executor: Arc<dyn Executor>,
 ) -> Result<Option<Culprit>, Diagnostics> {
     let study = Study::new(session, source, options, executor)?;
     study.bisect(study.pipeline())

@@ -7,6 +7,7 @@ use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule, locate};
 use halite::compile::{Ranges, ranges};
 use halite::source::Source;
+use halite_bundle::tensors::Tensors;
 use halite_bundle::{ModuleRole, link_decompositions, part_names};
 use halite_ir::{FuncResult, Function, Layout, NamedParams, ParamRole, ResultRole};
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
@@ -40,7 +41,7 @@ pub(super) struct Program {
 
 /// A program that XLA compiled, to be run on any inputs.
 pub(super) struct Loaded {
-    program: Program,
+    pub(super) program: Program,
     executable: Box<dyn Executable>,
 }
 
@@ -146,6 +147,26 @@ impl Program {
     /// A bug when they cannot be made.
     pub(super) fn inputs(&self, source: &Source, seed: u64) -> Result<Vec<HostTensor>, Diagnostics> {
         Ok(inputs::inputs(&self.entry, source, &self.ranges, seed)?)
+    }
+
+    /// The tensors of the model in inputs of the program: those of its state, and those of the batch.
+    ///
+    /// # Errors
+    /// A bug when an input does not hold what is packed into it.
+    pub(super) fn tensors_in(&self, inputs: Vec<HostTensor>) -> halite_support::Result<(Tensors, Tensors)> {
+        let (named, mut state, mut batch) = (NamedParams::of(&self.entry), Tensors::new(), Tensors::new());
+        for (param, input) in self.entry.params.iter().zip(inputs) {
+            match (&param.role, named.packing(param)) {
+                (ParamRole::Batch, _) => _ = batch.insert(param.name.to_string(), input),
+                (ParamRole::Argument | ParamRole::Known(_), _) => {}
+                (_, None) => _ = state.insert(param.name.to_string(), input),
+                (_, Some(packing)) => {
+                    let parts = packing.unpack(&input).map_err(|error| error.into_bug("inputs of verification"))?;
+                    state.extend(part_names(packing, &param.name, param.role.weight_of()).into_iter().zip(parts));
+                }
+            }
+        }
+        Ok((state, batch))
     }
 
     /// Returns the outputs in a result: the result itself, or the tensors of the model that are packed into it.

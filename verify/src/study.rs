@@ -1,10 +1,12 @@
 //! A recipe under study: the programs that optimized ones are compared with.
 
-use super::causality::{self, Causality};
+use super::candidate::Candidate;
+use super::causality::{self, Causality, Positions};
 use super::choices::{Choices, Form};
 use super::each_pass::{self, EachPassReport, PassRow};
 use super::outputs::{Output, Outputs};
 use super::program::{Loaded, Program};
+use super::stages::{Stages, are_several, check_one_stage, check_role, check_told_apart, on_one};
 use super::verdict::{self, Residual};
 use super::{ChoiceCounts, Culprit, VerifyOptions, VerifyReport, VerifyRow, rules};
 use halite::Session;
@@ -29,7 +31,7 @@ const F64_ROUNDOFF: f64 = 0.5e-12;
 pub struct Study<'a> {
     session: &'a Session,
     options: &'a VerifyOptions,
-    executor: &'a dyn Executor,
+    executor: Arc<dyn Executor>,
     source: Source,
     scaled: Vec<(String, i64, i64)>,
     optimized: Pipeline,
@@ -65,16 +67,22 @@ impl<'a> Study<'a> {
         session: &'a Session,
         source: &Source,
         options: &'a VerifyOptions,
-        executor: &'a dyn Executor,
+        executor: Arc<dyn Executor>,
     ) -> Result<Self, Diagnostics> {
         let mut source = source.clone();
         let scaled = if options.full { Vec::new() } else { session.scale_down(&mut source)? };
         let optimized = match &options.pipeline {
-            Some(own) => session.passes.pipeline(own)?,
+            Some(own) => {
+                check_one_stage(&source, "another pipeline of passes is not verified")?;
+                session.passes.pipeline(own)?
+            }
             None => session.pipeline(&options.role)?,
         };
+        if are_several(&source) {
+            check_role(session, &source, &options.role)?;
+        }
         let plain = optimized.required_only();
-        let mut reference = source.clone();
+        let mut reference = on_one(&source);
         reference.recipe.target = TargetName::default();
         let mut wide = reference.clone();
         // What the types ask for stays, so that both have the same state.
@@ -83,10 +91,10 @@ impl<'a> Study<'a> {
         let choices = Arc::new(Choices::of(&session.elaborate(&wide)?.module));
         let form = if choices.is_empty() { Form::AsWritten } else { Form::Showing };
         let load = |source: &Source| {
-            Loaded::new(Program::compile(session, source, &options.role, &plain, None, form)?, executor)
+            Loaded::new(Program::compile(session, source, &options.role, &plain, None, form)?, &*executor)
         };
         let (truth, unoptimized) = (Arc::new(load(&wide)?), load(&reference)?);
-        let first = Draw::new(options.seed, &truth, &unoptimized, executor, &source, None)?;
+        let first = Draw::new(options.seed, &truth, &unoptimized, &*executor, &source, None)?;
         let same_choices = false;
         Ok(Self {
             session,
@@ -105,14 +113,16 @@ impl<'a> Study<'a> {
 
     /// The same study of programs that all choose as the one in `f64` does.
     fn on_same_choices(&self) -> Result<Self, Diagnostics> {
-        let Self { session, options, executor, .. } = *self;
+        check_one_stage(&self.source, "choices that differ are not compared")?;
+        let Self { session, options, .. } = *self;
+        let executor = self.executor.clone();
         let mut source = self.source.clone();
         source.recipe.target = TargetName::default();
         let plain = self.optimized.required_only();
         let program = Program::compile(session, &source, &options.role, &plain, None, Form::GivenShowing)?;
-        let (truth, unoptimized) = (self.truth.clone(), Loaded::new(program, executor)?);
+        let (truth, unoptimized) = (self.truth.clone(), Loaded::new(program, &*executor)?);
         let choices = self.choices.clone();
-        let first = Draw::new(options.seed, &truth, &unoptimized, executor, &source, Some(&choices))?;
+        let first = Draw::new(options.seed, &truth, &unoptimized, &*executor, &source, Some(&choices))?;
         Ok(Self {
             session,
             options,
@@ -143,15 +153,16 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`verify`](crate::verify).
     pub fn verify(&self, pipeline: &Pipeline) -> Result<VerifyReport, Diagnostics> {
-        let program = self.whole(pipeline)?;
-        let warnings = program.audit.diagnostics().into_iter().map(|finding| locate(&self.source, finding)).collect();
-        let candidate = Loaded::new(program, self.executor)?;
-        let (rows, choices) = self.judge(&candidate, self.options.seed, 1)?;
+        let mut candidate = self.candidate(pipeline)?;
+        let findings = candidate.audit().diagnostics().into_iter();
+        let warnings = findings.map(|finding| locate(&self.source, finding)).collect();
+        let (rows, choices) = self.judge(&mut candidate, self.options.seed, 1)?;
         let agrees = rows.iter().all(VerifyRow::passed);
         if self.chooses() && !(agrees && self.choices.agree(&self.first.truth, &self.first.unoptimized)?) {
             return Ok(VerifyReport { warnings, ..self.on_same_choices()?.verify(pipeline)? });
         }
-        Ok(VerifyReport { scaled: self.scaled.clone(), rows, choices, causality: None, warnings })
+        let (scaled, stages) = (self.scaled.clone(), candidate.stages());
+        Ok(VerifyReport { scaled, stages, rows, choices, causality: None, warnings })
     }
 
     /// The rows of [`verify`](Self::verify) for each of some seeds in the place of that of the options; the pipeline is
@@ -160,8 +171,8 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`verify`](crate::verify).
     pub fn verify_seeds(&self, pipeline: &Pipeline, seeds: Range<u64>) -> Result<Vec<Vec<VerifyRow>>, Diagnostics> {
-        let candidate = Loaded::new(self.whole(pipeline)?, self.executor)?;
-        seeds.map(|seed| Ok(self.judge(&candidate, seed, 1)?.0)).collect()
+        let mut candidate = self.candidate(pipeline)?;
+        seeds.map(|seed| Ok(self.judge(&mut candidate, seed, 1)?.0)).collect()
     }
 
     /// Whether tokens change what stands before them in the forward module; its pipeline is that of the options when these
@@ -174,10 +185,26 @@ impl<'a> Study<'a> {
             true => self.optimized.clone(),
             false => self.session.pipeline(&ModuleRole::FORWARD)?,
         };
-        let program =
-            Program::compile(self.session, &self.source, &ModuleRole::FORWARD, &forward, None, Form::AsWritten)?;
-        let program = program.legal(&self.source)?;
-        causality::confirm(&program, &self.source, self.executor, self.options.seed)
+        let (several, one) = (are_several(&self.source), on_one(&self.source));
+        // Of stages, a program on one says what goes in and comes out.
+        let forward = if several { forward.required_only() } else { forward };
+        let role = &ModuleRole::FORWARD;
+        let program = Program::compile(self.session, &one, role, &forward, None, Form::AsWritten)?;
+        let program = if several { program } else { program.legal(&self.source)? };
+        let Some(positions) = Positions::of(&program, &self.source) else { return Ok(None) };
+        let (whom, seed, executor) = ((&program, &self.source), self.options.seed, &*self.executor);
+        if several {
+            let mut stages = Stages::load(self.session, &self.source, role, self.executor.clone())?;
+            let names = || program.entry.results.iter().map(|result| &*result.name);
+            let run = |inputs: &[HostTensor]| {
+                let outputs = stages.run(&program.tensors_in(inputs.to_vec())?, names())?;
+                Ok(outputs.into_values().map(|output| output.written).collect())
+            };
+            return causality::confirm(positions, whom, seed, run).map(Some);
+        }
+        let executable = program.load(executor)?;
+        let run = |inputs: &[HostTensor]| program.evaluate(executor, executable.as_ref(), inputs);
+        causality::confirm(positions, whom, seed, run).map(Some)
     }
 
     /// The results whose reference is not finite, so that they cannot be judged and no optimization can be blamed.
@@ -194,6 +221,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`verify`](crate::verify).
     pub fn bisect(&self, pipeline: &Pipeline) -> Result<Option<Culprit>, Diagnostics> {
+        check_told_apart(&self.source)?;
         if self.chooses() {
             return self.on_same_choices()?.bisect(pipeline);
         }
@@ -213,6 +241,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`verify`](crate::verify).
     pub fn rule(&self, pipeline: &Pipeline, culprit: &Culprit) -> Result<Option<String>, Diagnostics> {
+        check_told_apart(&self.source)?;
         if self.chooses() {
             return self.on_same_choices()?.rule(pipeline, culprit);
         }
@@ -248,6 +277,7 @@ impl<'a> Study<'a> {
         pipeline: &Pipeline,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<EachPassReport, Diagnostics> {
+        check_told_apart(&self.source)?;
         if self.chooses() {
             return self.on_same_choices()?.each_pass(pipeline, progress);
         }
@@ -283,6 +313,31 @@ impl<'a> Study<'a> {
         Ok(report)
     }
 
+    /// The programs that a pipeline makes, to be run; those of stages are made by the pipelines of the session.
+    fn candidate(&self, pipeline: &Pipeline) -> Result<Candidate, Diagnostics> {
+        if !are_several(&self.source) {
+            return Ok(Candidate::Whole(Box::new(Loaded::new(self.whole(pipeline)?, &*self.executor)?)));
+        }
+        if !pipeline.passes().map(Arc::as_ptr).eq(self.optimized.passes().map(Arc::as_ptr)) {
+            check_one_stage(&self.source, "another pipeline of passes is not verified")?;
+        }
+        let stages = Stages::load(self.session, &self.source, &self.options.role, self.executor.clone())?;
+        Ok(Candidate::Stages(Box::new(stages)))
+    }
+
+    /// Runs what is verified on a draw.
+    fn run(&self, candidate: &mut Candidate, draw: &Draw) -> Result<Outputs, Diagnostics> {
+        match candidate {
+            Candidate::Whole(loaded) => loaded.run(&*self.executor, &self.source, draw.seed, &draw.given),
+            Candidate::Stages(stages) => {
+                let one = &self.unoptimized.program;
+                // State that no update replaces is not looked at.
+                let wanted = draw.unoptimized.keys().filter(|name| !self.choices.own(name)).map(String::as_str);
+                stages.run(&one.tensors_in(one.inputs(&self.source, draw.seed)?)?, wanted)
+            }
+        }
+    }
+
     /// The program that a bundle would hold, which the target must take; one that is given its choices stays here.
     fn whole(&self, pipeline: &Pipeline) -> Result<Program, Diagnostics> {
         let program = self.program(pipeline, None)?;
@@ -296,13 +351,14 @@ impl<'a> Study<'a> {
 
     /// Runs a program and judges each of its results, in one of several verdicts.
     pub(super) fn rows(&self, program: Program, verdicts: usize) -> Result<Vec<VerifyRow>, Diagnostics> {
-        Ok(self.judge(&Loaded::new(program, self.executor)?, self.options.seed, verdicts)?.0)
+        let mut candidate = Candidate::Whole(Box::new(Loaded::new(program, &*self.executor)?));
+        Ok(self.judge(&mut candidate, self.options.seed, verdicts)?.0)
     }
 
     /// A row for each result; and for each place that chooses, with the numbers of choices, where programs are given them.
     fn judge(
         &self,
-        candidate: &Loaded,
+        candidate: &mut Candidate,
         seed: u64,
         verdicts: usize,
     ) -> Result<(Vec<VerifyRow>, Option<ChoiceCounts>), Diagnostics> {
@@ -317,7 +373,7 @@ impl<'a> Study<'a> {
             return Ok((rows.collect(), None));
         }
         let (of_choices, counts) = self.with_draw(0, seed, |draw| {
-            let outputs = candidate.run(self.executor, &self.source, draw.seed, &draw.given)?;
+            let outputs = self.run(candidate, draw)?;
             let noise = |plain: &Output, truth: &Output| self.noise(plain, truth);
             Ok(self.choices.judge([&draw.truth, &draw.unoptimized, &outputs], noise)?)
         })?;
@@ -329,14 +385,19 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`verify`](crate::verify).
     pub fn residuals(&self, pipeline: &Pipeline, draws: u64) -> Result<Vec<Vec<(String, Residual)>>, Diagnostics> {
-        let candidate = Loaded::new(self.whole(pipeline)?, self.executor)?;
-        (0..draws).map(|number| self.residuals_in(number, self.options.seed, &candidate)).collect()
+        let mut candidate = self.candidate(pipeline)?;
+        (0..draws).map(|number| self.residuals_in(number, self.options.seed, &mut candidate)).collect()
     }
 
     /// The errors of a program in one of the draws of a seed.
-    fn residuals_in(&self, number: u64, seed: u64, candidate: &Loaded) -> Result<Vec<(String, Residual)>, Diagnostics> {
+    fn residuals_in(
+        &self,
+        number: u64,
+        seed: u64,
+        candidate: &mut Candidate,
+    ) -> Result<Vec<(String, Residual)>, Diagnostics> {
         self.with_draw(number, seed, |draw| {
-            let outputs = candidate.run(self.executor, &self.source, draw.seed, &draw.given)?;
+            let outputs = self.run(candidate, draw)?;
             let residual = |(name, output): (String, Output)| {
                 let residual = self.residual(draw, &name, &output)?;
                 Ok((name, residual))
@@ -360,7 +421,7 @@ impl<'a> Study<'a> {
             return act(&self.first);
         }
         let choices = self.same_choices.then_some(&*self.choices);
-        act(&Draw::new(inputs, &self.truth, &self.unoptimized, self.executor, &self.source, choices)?)
+        act(&Draw::new(inputs, &self.truth, &self.unoptimized, &*self.executor, &self.source, choices)?)
     }
 
     fn residual(&self, draw: &Draw, name: &str, output: &Output) -> Result<Residual, Diagnostic> {

@@ -6,6 +6,7 @@ use halite::Session;
 use halite_bundle::ModuleRole;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
+use std::sync::Arc;
 
 /// Changes an instruction in the first module where `change` finds something to change.
 fn tamper(bytes: &mut Vec<u8>, mut change: impl FnMut(&mut HloInstructionProto) -> bool) -> bool {
@@ -49,7 +50,7 @@ fn a_wrong_decomposition_or_call_of_a_kernel_is_seen() {
     let source = session.load("tiny", &["target=trn1".to_owned()]).unwrap();
     let executor = Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::default()).unwrap();
     let options = VerifyOptions { role: ModuleRole::TRAIN_STEP, ..VerifyOptions::default() };
-    let study = Study::new(&session, &source, &options, &executor).unwrap();
+    let study = Study::new(&session, &source, &options, Arc::new(executor)).unwrap();
     let passes = |program: Program| study.rows(program, 1).unwrap().iter().all(VerifyRow::passed);
     assert!(passes(study.program(study.pipeline(), None).unwrap()));
     for tampering in [other_decomposition, other_operand] {

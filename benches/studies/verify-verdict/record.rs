@@ -6,7 +6,7 @@
 //! that of the unoptimized one, in units of roundoff (as `halite_verify::verdict::Residual` defines them).
 
 use halite::Session;
-use halite_runtime::{ClientOptions, Pjrt, find_plugin};
+use halite_runtime::{ClientOptions, Executor, Pjrt, find_plugin};
 use halite_support::Diagnostics;
 use halite_verify::verdict::Residual;
 use halite_verify::{Study, VerifyOptions};
@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 const DRAWS: u64 = 20;
 
@@ -39,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("which file to write?")?;
     let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
     let written = std::fs::read_to_string(&path)?;
-    let executor = Pjrt::open(&find_plugin(None)?, &ClientOptions::default())?;
+    let executor: Arc<dyn Executor> = Arc::new(Pjrt::open(&find_plugin(None)?, &ClientOptions::default())?);
     let all = PRECISIONS.iter().flat_map(|precision| MODELS.iter().map(move |model| (precision, model)));
     for (precision, (name, model, settings)) in all {
         if written.lines().any(|line| line.starts_with(&format!("{name} {precision} "))) {
@@ -61,7 +62,7 @@ fn record(
     model: &str,
     settings: &str,
     precision: &str,
-    executor: &Pjrt,
+    executor: &Arc<dyn Executor>,
 ) -> Result<BTreeMap<String, Vec<Residual>>, Diagnostics> {
     let mut session = Session::new();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../models/{model}.hal"));
@@ -70,7 +71,7 @@ fn record(
     settings.push(format!("precision={precision}"));
     let source = session.load(&path.to_string_lossy(), &settings)?;
     let options = VerifyOptions::default();
-    let study = Study::new(&session, &source, &options, executor)?;
+    let study = Study::new(&session, &source, &options, executor.clone())?;
     let mut recorded: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for draw in study.residuals(study.pipeline(), DRAWS)? {
         for (result, residual) in draw {

@@ -39,7 +39,7 @@ pub(crate) fn evaluate(
     let raised = Raised::default();
     let found = work::told(py, progress, |work| {
         let (bundle, weights) = learned.of(bundle, given)?;
-        bundle.module_with_role(&ModuleRole::EVAL)?;
+        bundle.modules_with_role(&ModuleRole::EVAL)?;
         let data = match own {
             None => measured_data(&bundle, &data, learned.tokenizer.as_deref())?,
             Some(object) => {

@@ -18,6 +18,7 @@ use halite_verify::VerifyOptions;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A recipe with its model, and the session that loaded it, which has their texts.
 #[pyclass(frozen)]
@@ -140,9 +141,10 @@ impl Source {
             let options = VerifyOptions { role: ModuleRole::new(role)?, full, seed, ..VerifyOptions::default() };
             self.session.elaborate(&self.loaded).map_err(|errors| self.failure(errors))?;
             let ranks = self.session.ranks(&self.loaded).map_err(|errors| self.failure(errors))?.num_ranks();
+            let devices = ranks * self.loaded.recipe.stages() as usize;
             let path = find_plugin(plugin.as_deref())?;
-            let executor = Watched::new(Pjrt::open(&path, &ClientOptions::of(&path, ranks))?, work.clone());
-            let report = halite_verify::verify(&self.session, &self.loaded, &options, &executor);
+            let executor = Watched::new(Pjrt::open(&path, &ClientOptions::of(&path, devices))?, work.clone());
+            let report = halite_verify::verify(&self.session, &self.loaded, &options, Arc::new(executor));
             let report = report.map_err(|errors| self.failure(errors))?;
             Ok((in_order(&(report.passed(), &report)), self.reported(&report.warnings)))
         })

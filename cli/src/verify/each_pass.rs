@@ -8,13 +8,14 @@ use halite::source::Source;
 use halite_runtime::Executor;
 use halite_verify::{EachPassReport, PassRow, Study, VerifyOptions, VerifyRow};
 use serde_json::json;
+use std::sync::Arc;
 
 /// Verifies after each optimization, with a bar; `bisect` asks for the rule of the one at fault.
 pub(super) fn run(
     context: &Context,
     source: &Source,
     options: &VerifyOptions,
-    executor: &dyn Executor,
+    executor: Arc<dyn Executor>,
     bisect: bool,
 ) -> Result<Output> {
     let spinner =

@@ -120,10 +120,16 @@ impl Bundle {
             return Err(Diagnostic::error(codes::NOT_SUPPORTED, message)
                 .help("compile the recipe with `parallel.pipeline = 1` to run that role alone"));
         }
-        first.ok_or_else(|| {
-            Diagnostic::error(codes::MODULE, format!("the bundle has no module with the role `{}`", role.name()))
-                .help(format!("compile it with `--role {}`", role.name()))
-        })
+        first.ok_or_else(|| without(role))
+    }
+
+    /// All modules with this role: one, or those of the stages of a pipeline.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn modules_with_role(&self, role: &ModuleRole) -> Result<Vec<&ModuleEntry>> {
+        let found: Vec<&ModuleEntry> = self.manifest.modules.iter().filter(|module| module.role == *role).collect();
+        if found.is_empty() { Err(without(role)) } else { Ok(found) }
     }
 
     /// The HLO of a module.
@@ -159,6 +165,11 @@ impl Bundle {
     pub fn buffer(&self, name: &str) -> Option<&Buffer> {
         self.manifest.buffers.iter().find(|buffer| buffer.name == name)
     }
+}
+
+fn without(role: &ModuleRole) -> Diagnostic {
+    Diagnostic::error(codes::MODULE, format!("the bundle has no module with the role `{}`", role.name()))
+        .help(format!("compile it with `--role {}`", role.name()))
 }
 
 /// SHA-256 in lower-case hexadecimal, as manifests hold it.

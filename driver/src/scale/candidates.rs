@@ -14,6 +14,11 @@ const STEP: [(&str, i64); 2] = [("batch", 2), ("seq", 32)];
 pub(super) const STEPS: &str = "accumulate";
 /// The largest number of steps, and of ranks along an axis: two ranks are a group that every target takes, and two steps add up.
 const RANKS: i64 = 2;
+/// The key at which a recipe states the stages of a pipeline, and that of the parts on each.
+pub(super) const STAGES: &str = "parallel.pipeline";
+pub(super) const CHUNKS: &str = "parallel.chunks";
+/// The largest numbers of them: of four stages two are neither the first nor the last, and two parts are several.
+const PIPELINE: [(&str, i64); 2] = [(STAGES, 4), (CHUNKS, 2)];
 /// Widths of a head to try where its own does not fit.
 const WIDTHS: [i64; 4] = [16, 8, 4, 2];
 /// The most sizes that are left as they are when the others shrink.
@@ -30,6 +35,8 @@ pub(super) fn sizes(size: &dyn Fn(&str) -> Option<i64>, recipe: &Recipe) -> Vec<
         "batch" => recipe.batch.and_then(|size| i64::try_from(size).ok()),
         "seq" => recipe.seq.and_then(|size| i64::try_from(size).ok()),
         STEPS => recipe.accumulate.map(|accumulate| accumulate.steps.into()),
+        STAGES => recipe.parallel.as_ref().map(|parallel| parallel.pipeline.into()),
+        CHUNKS => recipe.parallel.as_ref().map(|parallel| parallel.chunks.into()),
         _ => match axis(key) {
             Some(axis) => recipe.parallel.as_ref().map(|parallel| parallel.degree(axis).into()),
             None => size(key),
@@ -41,8 +48,16 @@ pub(super) fn sizes(size: &dyn Fn(&str) -> Option<i64>, recipe: &Recipe) -> Vec<
     let axes = [(Divides::Weights, RANKS), (Divides::Batch, batch)];
     let axes =
         axes.into_iter().flat_map(|(what, limit)| MeshAxis::that_divide(what).map(move |axis| (axis.key(), limit)));
-    let sizes = LIMITS.into_iter().chain(attention).chain(STEP).map(|(key, limit)| (key.to_owned(), limit));
-    let limits = sizes.chain(axes).chain([(STEPS.to_owned(), RANKS)]);
+    let [stages, chunks] = PIPELINE.map(|(key, limit)| given(key).map_or(1, |size| size.min(limit)));
+    // Each part has a layer, and each stage a micro-batch.
+    let least = |key: &str| match key {
+        "layers" => stages * chunks,
+        STEPS => stages,
+        _ => 1,
+    };
+    let sizes = LIMITS.into_iter().chain(attention).chain(STEP).chain([(STEPS, RANKS)]).chain(PIPELINE);
+    let sizes = sizes.map(|(key, limit)| (key.to_owned(), limit.max(least(key))));
+    let limits = sizes.chain(axes);
     // A vocabulary that ranks do not divide stays one.
     let sharers: i64 = MeshAxis::that_divide(Divides::Weights).filter_map(|axis| given(&axis.key())).product();
     let uneven = |key: &str, old: i64| key == "vocab" && sharers > 0 && old % sharers != 0;

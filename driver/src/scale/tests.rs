@@ -4,7 +4,8 @@ use crate::compile::CompileOptions;
 use crate::session::Session;
 use crate::source::{ModelInput, Source};
 use halite_bundle::{ModuleRole, Stream};
-use halite_recipe::{ModelChoice, Optimizer, Recipe};
+use halite_recipe::{Accumulate, ModelChoice, Optimizer, Parallel, Recipe};
+use halite_schedule::ScheduleKind;
 use halite_support::Diagnostics;
 
 /// A model with these sizes, named or as a text.
@@ -114,4 +115,23 @@ fn whatever_elaborates_is_scaled_to_what_elaborates() {
         }
         assert!(valid * 4 > tries, "{model}: {valid} of {tries} recipes are valid");
     }
+}
+
+/// A model on a pipeline keeps a layer for each part and a micro-batch for each stage.
+#[test]
+fn stages_parts_and_micro_batches_shrink_together() {
+    let mut session = Session::new();
+    let scaled = |session: &mut Session, pipeline: u32, chunks: u32, steps: u32| {
+        let mut source = recipe(session, "llama", &[("layers", 32), ("seq", 8), ("hidden", 16), ("heads", 4)]);
+        let schedule = if chunks > 1 { ScheduleKind::Interleaved } else { ScheduleKind::OneForwardOneBackward };
+        source.recipe.parallel = Some(Parallel { pipeline, chunks, schedule, ..Parallel::default() });
+        source.recipe.accumulate = Some(Accumulate { steps, form: None });
+        let mut scaled = scale(session, source, true);
+        scaled.retain(|(key, ..)| ["layers", "accumulate", "parallel.pipeline", "parallel.chunks"].contains(&&**key));
+        scaled
+    };
+    let change = |key: &str, from, to| (key.to_owned(), from, to);
+    assert_eq!(scaled(&mut session, 2, 1, 8), [change("layers", 32, 2), change("accumulate", 8, 2)]);
+    let expected = [("layers", 32, 8), ("accumulate", 16, 4), ("parallel.pipeline", 8, 4), ("parallel.chunks", 4, 2)];
+    assert_eq!(scaled(&mut session, 8, 4, 16), expected.map(|(key, from, to)| change(key, from, to)));
 }

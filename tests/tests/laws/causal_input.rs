@@ -90,7 +90,7 @@ fn training_and_verification_feed_it() {
     let mut session = Session::new();
     let source = load(&mut session);
     let options = VerifyOptions { full: true, ..VerifyOptions::default() };
-    let report =
-        halite_verify::verify(&session, &source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let report = halite_verify::verify(&session, &source, &options, xla::executor())
+        .unwrap_or_else(|errors| panic!("{errors:?}"));
     assert!(report.passed(), "{report:?}");
 }

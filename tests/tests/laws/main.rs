@@ -25,5 +25,6 @@ mod samples;
 mod seeded_bugs;
 mod shards;
 mod stages;
+mod stages_verified;
 mod step_faults;
 mod verdicts;

@@ -62,7 +62,7 @@ fn gradients_keep_the_tolerance_rule() {
                 pipeline: Some(GRADIENTS.parse().unwrap()),
                 ..VerifyOptions::default()
             };
-            let report = halite_verify::verify(&session, &source, &options, xla::client());
+            let report = halite_verify::verify(&session, &source, &options, xla::executor());
             let report = report.unwrap_or_else(|errors| panic!("{} {seed}: {errors:?}", recipe.name()));
             let failed = report.rows.iter().filter(|row| !row.passed() && row.error > row.allowed + slack);
             let failed: Vec<_> = failed.collect();

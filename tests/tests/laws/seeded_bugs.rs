@@ -376,7 +376,7 @@ fn pipeline(session: &Session, bug: &Bug) -> Pipeline {
 /// The runner checks that a pass that reports a change made one.
 fn unseen((session, source): &(Session, Source), bugs: &[Bug]) -> Vec<String> {
     let options = options(None);
-    let study = Study::new(session, source, &options, xla::client()).unwrap();
+    let study = Study::new(session, source, &options, xla::executor()).unwrap();
     for rows in study.verify_seeds(study.pipeline(), seeds()).unwrap() {
         assert!(rows.iter().all(VerifyRow::passed), "{rows:#?}");
     }
@@ -409,7 +409,7 @@ fn verification_fails_on_every_subtle_bug_and_passes_without() {
 fn hazards_are_seen_before_anything_runs() {
     let (session, source) = session();
     let options = options(None);
-    let study = Study::new(&session, &source, &options, xla::client()).unwrap();
+    let study = Study::new(&session, &source, &options, xla::executor()).unwrap();
     for hazard in HAZARDS {
         let error = study.verify(&pipeline(&session, hazard)).unwrap_err().remove(0);
         assert_eq!(error.severity(), Severity::Bug);
@@ -422,7 +422,7 @@ fn hazards_are_seen_before_anything_runs() {
 fn each_pass_names_the_bug() {
     let (session, source) = session();
     let options = options(None);
-    let study = Study::new(&session, &source, &options, xla::client()).unwrap();
+    let study = Study::new(&session, &source, &options, xla::executor()).unwrap();
     let right = study.each_pass(study.pipeline(), &mut |_, _| {}).unwrap();
     assert!(right.passed() && right.rows.len() > 3, "{right:#?}");
     let names = ["keys-for-values", "cotangent-lost", "decay-lost", "mask-flipped", "gradients-of-equal-type-swapped"];
@@ -444,7 +444,7 @@ fn each_pass_looks_into_packed_weights() {
     let (session, source) = session();
     let pipeline = PIPELINE.replace("<built>", "coalesce-layers").replace("<step>", "gradient-doubled-for-keys");
     let options = VerifyOptions { full: true, pipeline: Some(without_places(&pipeline)), ..VerifyOptions::default() };
-    let study = Study::new(&session, &source, &options, xla::client()).unwrap();
+    let study = Study::new(&session, &source, &options, xla::executor()).unwrap();
     let report = study.each_pass(study.pipeline(), &mut |_, _| {}).unwrap();
     let culprit = report.culprit.as_ref().unwrap_or_else(|| panic!("{report:#?}"));
     assert_eq!(culprit.pass, "gradient-doubled-for-keys");
@@ -466,7 +466,7 @@ fn a_mask_that_is_turned_around_is_seen_by_changing_tokens() {
             pipeline: Some(pipeline),
             ..VerifyOptions::default()
         };
-        let study = Study::new(&session, &source, &options, xla::client()).unwrap();
+        let study = Study::new(&session, &source, &options, xla::executor()).unwrap();
         study.causality().unwrap().unwrap()
     };
     let right = confirm("dce");
@@ -479,7 +479,7 @@ fn a_mask_that_is_turned_around_is_seen_by_changing_tokens() {
 fn bisection_names_the_bug() {
     let (session, source) = session();
     let options = options(None);
-    let study = Study::new(&session, &source, &options, xla::client()).unwrap();
+    let study = Study::new(&session, &source, &options, xla::executor()).unwrap();
     let names = ["mask-flipped", "keys-for-values", "decay-lost"];
     for name in names.into_iter().take(if seeds().end == 1 { 1 } else { 3 }) {
         let bug = BUGS.iter().find(|bug| bug.name == name).unwrap();
@@ -494,7 +494,7 @@ fn bisection_names_the_rule() {
     let (session, source) = session();
     let pipeline = without_places(&PIPELINE.replace("<expanded>", "several-rules, dce"));
     let options = VerifyOptions { full: true, pipeline: Some(pipeline), ..VerifyOptions::default() };
-    let study = Study::new(&session, &source, &options, xla::client()).unwrap();
+    let study = Study::new(&session, &source, &options, xla::executor()).unwrap();
     let culprit = study.bisect(study.pipeline()).unwrap().unwrap();
     assert_eq!((culprit.pass.as_str(), culprit.rule.as_deref()), ("several-rules", Some("subtract-swapped")));
 }

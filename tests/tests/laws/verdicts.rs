@@ -41,7 +41,7 @@ fn is_right(model: (&str, &str), precision: &str) {
     let mut session = Session::new();
     let source = load(model, precision, &mut session);
     let options = VerifyOptions::default();
-    let study = Study::new(&session, &source, &options, xla::client()).unwrap();
+    let study = Study::new(&session, &source, &options, xla::executor()).unwrap();
     for (rows, seed) in study.verify_seeds(study.pipeline(), seeds()).unwrap().iter().zip(seeds()) {
         let wrong: Vec<_> = rows.iter().filter(|row| !row.passed()).collect();
         assert!(wrong.is_empty(), "{}, {precision}, seed {seed}: {wrong:#?}", model.0);
@@ -160,7 +160,7 @@ fn what_has_no_finite_reference_is_not_judged() {
     let settings = ["batch=2", "seq=4", "precision=fp32"].map(str::to_owned);
     let source = session.load(path.to_str().unwrap(), &settings).unwrap();
     let options = VerifyOptions::default();
-    let study = Study::new(&session, &source, &options, xla::client()).unwrap();
+    let study = Study::new(&session, &source, &options, xla::executor()).unwrap();
     let report = study.verify(study.pipeline()).unwrap();
     assert!(!report.passed() && !report.rows.iter().any(VerifyRow::is_wrong), "{report:#?}");
     let not_finite: Vec<_> = report.not_finite().collect();

@@ -127,7 +127,7 @@ fn mixed_steps_of_ranks_are_held_to_the_rule_of_verify() {
         let case = Case { model, ranks, recompute, machine: Machine::Xla };
         let Loaded { session, source } = Loaded::new(case.model(), &case.settings("mixed"));
         let options = VerifyOptions { full: true, ..VerifyOptions::default() };
-        let report = halite_verify::verify(&session, &source, &options, xla::client())
+        let report = halite_verify::verify(&session, &source, &options, xla::executor())
             .unwrap_or_else(|errors| panic!("{errors:?}"));
         let wrong: Vec<_> = report.rows.iter().filter(|row| !row.passed()).collect();
         assert!(report.passed() && report.rows.len() > 10, "{case:?}: {wrong:?} {:?}", report.causality);

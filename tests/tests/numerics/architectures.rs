@@ -74,7 +74,7 @@ fn verify(is_asked: impl Fn(&str) -> bool) {
     for_each(&models, |&(model, both_directions)| {
         let mut session = Session::new();
         let source = load(&mut session, model, &[]);
-        let report = halite_verify::verify(&session, &source, &VerifyOptions::default(), xla::client());
+        let report = halite_verify::verify(&session, &source, &VerifyOptions::default(), xla::executor());
         let report = report.unwrap_or_else(|errors| panic!("{model}: {errors:?}"));
         assert!(report.passed(), "{model}: {report:?}");
         assert_eq!(report.causality.is_none(), both_directions, "{model}: causality is judged of what reads forwards");

@@ -56,7 +56,7 @@ fn a_spelled_llama_is_llama() {
 fn a_spelled_llama_verifies() {
     let mut session = Session::new();
     let source = load(&spelled(), &mut session);
-    let report = halite_verify::verify(&session, &source, &VerifyOptions::default(), xla::client());
+    let report = halite_verify::verify(&session, &source, &VerifyOptions::default(), xla::executor());
     let report = report.unwrap_or_else(|errors| panic!("{errors:?}"));
     assert!(report.passed(), "{report:#?}");
     assert!(report.rows.len() > 10);

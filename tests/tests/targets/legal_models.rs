@@ -53,9 +53,9 @@ fn verification_refuses_what_compilation_does() {
     assert!(error.notes().iter().any(|note| note.contains("`integer-reduce`")), "{error:?}");
     let options = VerifyOptions::default();
     let found =
-        halite_verify::verify(&session, &source, &options, xla::client()).expect_err("verification must not pass");
+        halite_verify::verify(&session, &source, &options, xla::executor()).expect_err("verification must not pass");
     assert!(found.iter().any(|found| found.code() == codes::ILLEGAL), "{found:?}");
     let bisected =
-        halite_verify::bisect(&session, &source, &options, xla::client()).expect_err("nor is there a pass at fault");
+        halite_verify::bisect(&session, &source, &options, xla::executor()).expect_err("nor is there a pass at fault");
     assert_eq!(bisected, found);
 }

@@ -11,8 +11,8 @@ fn verify((preset, settings): (&str, &[&str]), role: ModuleRole) {
     let mut source = session.load(preset, &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     source.recipe.target = "trn1".into();
     let options = VerifyOptions { role, ..VerifyOptions::default() };
-    let report =
-        halite_verify::verify(&session, &source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let report = halite_verify::verify(&session, &source, &options, xla::executor())
+        .unwrap_or_else(|errors| panic!("{errors:?}"));
     let wrong: Vec<_> = report.rows.iter().filter(|row| !row.passed()).collect();
     assert!(report.passed(), "{preset}: {wrong:?} {:?}", report.causality);
     assert!(report.causality.is_some(), "{preset}: its forward module shows values by position");

@@ -6,9 +6,9 @@ use halite::Session;
 use halite::source::{ModelInput, Source};
 use halite_bundle::ModuleRole;
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_recipe::{ModelChoice, Optimizer, Recipe};
-use halite_runtime::{ClientOptions, Pjrt, find_plugin};
-use halite_support::SourceMap;
+use halite_recipe::{Accumulate, ModelChoice, Optimizer, Parallel, PrecisionName, Recipe};
+use halite_runtime::{ClientOptions, Executor, Pjrt, find_plugin};
+use halite_support::{SourceMap, codes};
 use halite_tensor::DType;
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ fn source(session: &mut Session, experts: i64, batch: usize) -> Source {
     session.source(recipe, ModelInput::from(MIXTRAL)).unwrap()
 }
 
-fn executor() -> Pjrt {
-    Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::default()).unwrap()
+fn executor() -> Arc<dyn Executor> {
+    Arc::new(Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::default()).unwrap())
 }
 
 fn options(role: ModuleRole, seed: u64, pipeline: &str) -> VerifyOptions {
@@ -73,7 +73,7 @@ fn a_choice_that_rounding_flips_is_no_error() {
     let mut session = Session::new();
     let (source, executor) = (source(&mut session, 4, 16), executor());
     let options = options(ModuleRole::FORWARD, 1, FORWARD);
-    let study = Study::new(&session, &source, &options, &executor).unwrap();
+    let study = Study::new(&session, &source, &options, executor.clone()).unwrap();
     let report = study.verify(study.pipeline()).unwrap();
     let choices = report.choices.expect("some choices lie so close that rounding decides");
     assert!(report.passed(), "{:?} are wrong, {choices:?}", wrong(&report));
@@ -87,11 +87,11 @@ fn another_choice_than_that_of_the_model_is_an_error_and_its_pass_is_named() {
     let (source, executor) = (source(&mut session, 3, 1), executor());
     let with_bug = |pipeline: &str| pipeline.replace("fuse-activation", "other-router, fuse-activation");
     let train_step = options(ModuleRole::TRAIN_STEP, 0, &with_bug(TRAIN_STEP));
-    let study = Study::new(&session, &source, &train_step, &executor).unwrap();
+    let study = Study::new(&session, &source, &train_step, executor.clone()).unwrap();
     let report = study.verify(study.pipeline()).unwrap();
     assert_eq!(wrong(&report), ["choice.0 (top_k in layers.0.block_sparse_moe)"]);
     let options = options(ModuleRole::FORWARD, 0, &with_bug(FORWARD));
-    let study = Study::new(&session, &source, &options, &executor).unwrap();
+    let study = Study::new(&session, &source, &options, executor.clone()).unwrap();
     let report = study.verify(study.pipeline()).unwrap();
     assert!(!report.passed() && report.choices.unwrap().wrong > 0, "{:?}", report.choices);
     assert_eq!(wrong(&report), ["choice.0 (top_k in layers.0.block_sparse_moe)"]);
@@ -165,4 +165,23 @@ fn how_far_off_a_choice_lies_is_what_it_would_take_to_make_it() {
     let found = distances(Kind::Several, &several, &[4, 2], [right, own]);
     assert_eq!(found[..3], [1.0, 1.0, 1.0]);
     assert!(found[3].is_nan(), "there is no such element");
+}
+
+/// Stages choose for themselves; where they choose otherwise, they are not judged.
+#[test]
+fn stages_that_choose_the_same_are_verified_and_others_are_refused() {
+    let mut session = Session::new();
+    let mut source = source(&mut session, 3, 1);
+    source.recipe.precision = PrecisionName::Fp32.precision();
+    source.recipe.parallel = Some(Parallel { pipeline: 2, ..Parallel::default() });
+    source.recipe.accumulate = Some(Accumulate { steps: 2, form: None });
+    let options = VerifyOptions { role: ModuleRole::FORWARD, full: true, ..VerifyOptions::default() };
+    let verified = |session: &Session| crate::verify(session, &source, &options, executor());
+    let report = verified(&session).unwrap();
+    assert!(report.passed() && report.stages.is_some() && report.choices.is_none(), "{:?}", wrong(&report));
+    session.passes.register(Arc::new(OtherRouter)).unwrap();
+    session.roles.insert_after("fuse-activation", "other-router").unwrap();
+    let error = verified(&session).unwrap_err().remove(0);
+    assert_eq!((error.code(), error.recipe_key()), (codes::NOT_SUPPORTED, Some("parallel.pipeline")), "{error}");
+    assert!(error.message().starts_with("choices that differ are not compared on 2 stages"), "{error}");
 }

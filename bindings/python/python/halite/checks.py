@@ -100,6 +100,7 @@ def verify(
         passed=passed,
         rows=tuple(VerifyRow(**{**row, **_numbers(row)}) for row in report["rows"]),
         scaled={key: (before, after) for key, before, after in report["scaled"]},
+        stages=report["stages"],
         causality=report["causality"],
         choices=report["choices"],
         warnings=tuple(diagnostics_of(warnings)),

@@ -114,13 +114,15 @@ class VerifyRow:
 class VerifyReport:
     """Whether the optimized program computes what the unoptimized one does, result by result.
 
-    `scaled` has the sizes that the model was scaled down in: from, to. `causality` says at how many positions earlier results were
+    `scaled` has the sizes that the model was scaled down in: from, to. `stages` says which stages of a pipeline ran, where the recipe has
+    several: how many, with how many parts each, by which schedule and on how many micro-batches. `causality` says at how many positions earlier results were
     unchanged by later tokens, or where they were not.
     """
 
     passed: bool
     rows: tuple[VerifyRow, ...]
     scaled: Mapping[str, tuple[int, int]]
+    stages: Mapping[str, object] | None
     causality: Mapping[str, object] | None
     choices: Mapping[str, int] | None
     warnings: tuple[Diagnostic, ...]

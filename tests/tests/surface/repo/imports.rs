@@ -51,7 +51,10 @@ const TABLE: &[(&str, &[&str])] = &[
             "stablehlo",
         ],
     ),
-    ("halite-verify", &["support", "tensor", "recipe", "ir", "bundle", "passes", "runtime", "stablehlo", "driver"]),
+    (
+        "halite-verify",
+        &["support", "tensor", "recipe", "ir", "bundle", "passes", "runtime", "stablehlo", "train", "driver"],
+    ),
     ("halite-reference", &["support", "tensor", "recipe", "hlo", "ir", "lang", "models", "passes", "driver"]),
     (
         "halite-selftest",
