@@ -2,6 +2,7 @@
 
 use crate::schema::{Field, Kind};
 use halite_schedule::Pipeline;
+use halite_support::units::counted;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -31,22 +32,22 @@ impl Cuts {
     pub fn check(&self, pipeline: &Pipeline) -> Result<()> {
         let parts = pipeline.parts();
         let whole = match pipeline.chunks() {
-            1 => format!("{parts} stages"),
-            chunks => format!("{} stages of {chunks} chunks each", pipeline.stages()),
+            1 => format!("{parts} stages have {parts} parts"),
+            chunks => format!("{} stages of {chunks} chunks have {parts} parts", pipeline.stages()),
         };
         let (message, help) = match self {
             Self::Layers(layers) if layers.len() != parts => (
-                format!("`{}` has the layers of {} parts, and there are {parts}: {whole}", Self::KEY, layers.len()),
-                format!("state {parts} numbers of layers, in the order of the model"),
+                format!("`{}` has {} numbers, expected {parts}: {whole}", Self::KEY, layers.len()),
+                "state the number of layers of each part, in the order of the model",
             ),
             Self::Begins(begins) if begins.len() + 1 != parts => (
                 format!(
-                    "`{}` begins {} parts after the first, and there are {}: {whole}",
+                    "`{}` names {}, expected {}: {whole}, and the first begins with the model",
                     Self::KEY,
-                    begins.len(),
+                    counted(begins.len(), "layer"),
                     parts - 1
                 ),
-                format!("name {} layers; the first part begins with the model", parts - 1),
+                "name the layer that each part but the first begins with",
             ),
             Self::Begins(begins) => return once(begins),
             Self::Layers(_) => return Ok(()),
@@ -82,9 +83,11 @@ mod tests {
         assert_eq!(begins(&["layers.1"]).check(&plain), Ok(()));
         let (key, message) = refused(&layers, 2, 2);
         assert_eq!(key, "parallel.stages");
-        assert_eq!(message, "`parallel.stages` has the layers of 2 parts, and there are 4: 2 stages of 2 chunks each");
+        assert_eq!(message, "`parallel.stages` has 2 numbers, expected 4: 2 stages of 2 chunks have 4 parts");
         let (_, message) = refused(&begins(&["a.1", "a.2"]), 2, 1);
-        assert_eq!(message, "`parallel.stages` begins 2 parts after the first, and there are 1: 2 stages");
+        let told =
+            "`parallel.stages` names 2 layers, expected 1: 2 stages have 2 parts, and the first begins with the model";
+        assert_eq!(message, told);
         let twice = ("parallel.stages.1".to_owned(), "`parallel.stages` has `a.1` twice".to_owned());
         assert_eq!(refused(&begins(&["a.1", "a.1"]), 3, 1), twice);
     }

@@ -166,7 +166,7 @@ impl Kind {
             Kind::Text => "a string".to_owned(),
             Kind::Texts => "a list of strings".to_owned(),
             Kind::WholesOrTexts(least, most) => {
-                format!("a list of strings, or one with each entry {}", Kind::Whole(*least, *most).describe())
+                format!("a list of strings, or of whole numbers from {least} to {most}")
             }
             Kind::Words(words) => format!("a list of {}", halite_support::nearest::list(words)),
             Kind::Word(words) => format!("one of {}", halite_support::nearest::list(words)),

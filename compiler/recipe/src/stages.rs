@@ -48,6 +48,9 @@ impl Recipe {
                 let near = (micro_batches.div_ceil(stages) * stages) as u64;
                 match self.accumulate {
                     Some(_) => ("accumulate", format!("set `accumulate = {near}`, or another `parallel.schedule`")),
+                    None if self.parallel.as_ref().is_none_or(|parallel| parallel.global_batch.is_none()) => {
+                        ("parallel.schedule", format!("set `accumulate = {near}`, or another `parallel.schedule`"))
+                    }
                     None => {
                         let all = self.sizes().map_or(near, |sizes| sizes.batch * sizes.data * near);
                         let help = format!("set `parallel.global_batch = {all}`, or another `parallel.schedule`");

@@ -40,8 +40,8 @@ impl Suite for Launch {
         text.push_str("\nadded:\n");
         let added = ours.environment.iter().filter(|(name, _)| !named.contains(name.as_str()));
         added.for_each(|(name, value)| text.push_str(&format!("{name}={value}\n")));
-        let ranks = ours.world_size / ours.stages;
-        text.push_str(&format!("\nprocesses: {}, {ranks} for each of {} stages\n", ours.world_size, ours.stages));
+        let processes = ours.world_size / ours.stages;
+        text.push_str(&format!("\nstages: {}, processes of each: {processes}\n", ours.stages));
         text.push_str(&format!("\nneuronx-cc {}\n", command_line(ours.flags)));
         Ok(Outcome::new([(Anchor::End, text)]))
     }
