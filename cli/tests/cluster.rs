@@ -100,7 +100,7 @@ fn stages_have_addresses_on_the_nodes_where_they_begin() {
     }
 }
 
-/// What Slurm's programs do for the script: two nodes with addresses, and steps that run here.
+/// Slurm's programs as the script needs them: two nodes with addresses, and steps that run here.
 const STAND_INS: [(&str, &str); 3] = [
     (
         "scontrol",

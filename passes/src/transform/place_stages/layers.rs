@@ -5,12 +5,13 @@ use halite_ir::{Function, Layer};
 use halite_recipe::Cuts;
 use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, Result, codes};
-use rustc_hash::FxHashMap;
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
 
 /// The layers that a line goes through.
 pub(super) struct Layers {
-    /// Their paths, in the order in which the line comes to them.
-    paths: Vec<String>,
+    /// The layers, in the order in which the line comes to them.
+    all: IndexSet<Layer, FxBuildHasher>,
     /// The instruction of the line that each begins with.
     begins: Vec<usize>,
 }
@@ -19,23 +20,19 @@ impl Layers {
     /// The layers of the weights that the instructions of a line read. Between the last reading of a weight of one layer and the first of the
     /// next, the next one begins where the fewest bytes cross.
     pub(super) fn of(entry: &Function, insts: &[usize], sources: &[Source], crossing: &[u64]) -> Self {
-        let mut paths: Vec<String> = Vec::new();
+        let mut all: IndexSet<Layer, FxBuildHasher> = IndexSet::default();
         let mut begins = Vec::new();
-        let mut numbers: FxHashMap<Layer, usize> = FxHashMap::default();
         let mut last: Option<usize> = None;
         let read = read(entry, sources);
         for (at, inst) in insts.iter().map(|&inst| &entry.insts[inst]).enumerate() {
             let Some(layer) = inst.args.iter().find_map(|arg| read[arg.index()].as_ref()) else { continue };
-            if !numbers.contains_key(layer) {
-                let from = last.map_or(at, |last| last + 1).min(at);
-                let begin = (from..=at).rev().min_by_key(|&at| crossing[at]).unwrap_or(at);
-                numbers.insert(layer.clone(), paths.len());
-                paths.push(layer.to_string());
-                begins.push(begin);
+            if all.insert(layer.clone()) {
+                let from = last.map_or(at, |last| last + 1);
+                begins.push((from..=at).rev().min_by_key(|&at| crossing[at]).unwrap_or(at));
             }
             last = Some(at);
         }
-        Self { paths, begins }
+        Self { all, begins }
     }
 
     /// The instruction of the line that each part begins with.
@@ -43,7 +40,7 @@ impl Layers {
     /// # Errors
     /// When the cuts do not fit the layers, at the entry to change.
     pub(super) fn cut(&self, cuts: &Cuts) -> Result<Vec<usize>> {
-        if self.paths.is_empty() {
+        if self.all.is_empty() {
             let message = format!("`{}` cuts a model between layers, and this one has no weight of a layer", Cuts::KEY);
             let error = Diagnostic::error(codes::RECIPE_CLASH, message).key(Cuts::KEY);
             return Err(error
@@ -59,7 +56,7 @@ impl Layers {
 
     /// The layers that parts after the first begin with, of so many layers each.
     fn counted(&self, counts: &[u32]) -> Result<Vec<usize>> {
-        let (layers, parts) = (self.paths.len(), counts.len());
+        let (layers, parts) = (self.all.len(), counts.len());
         let stated: u64 = counts.iter().copied().map(u64::from).sum();
         if stated != layers as u64 {
             let message = format!("`{}` is of {stated} layers, and the model has {layers}", Cuts::KEY);
@@ -69,13 +66,22 @@ impl Layers {
                 true => format!("choose at most {layers} parts: fewer stages or chunks"),
                 false => format!("state numbers whose sum is {layers}, such as `stages = [{}]`", even.join(", ")),
             };
-            return Err(Diagnostic::error(codes::RECIPE_CLASH, message).key(Cuts::KEY).help(help));
+            let error = Diagnostic::error(codes::RECIPE_CLASH, message).key(Cuts::KEY);
+            return Err(self.lists().into_iter().fold(error, Diagnostic::note).help(help));
         }
         let ends = counts.iter().scan(0, |end, &count| {
             *end += count as usize;
             Some(*end)
         });
         Ok(ends.take(parts.saturating_sub(1)).collect())
+    }
+
+    /// The lists that the layers are of, where there are several.
+    fn lists(&self) -> Option<String> {
+        let mut lists: IndexMap<&str, usize> = IndexMap::new();
+        self.all.iter().for_each(|layer| *lists.entry(&layer.list).or_default() += 1);
+        let each: Vec<String> = lists.iter().map(|(list, count)| format!("{count} of `{list}`")).collect();
+        (each.len() > 1).then(|| format!("layers in the order of the model: {}", each.join(", ")))
     }
 
     /// The layers of these paths.
@@ -90,7 +96,7 @@ impl Layers {
                 return Err(error(message).help("name a layer further on"));
             }
             if let Some(&before) = numbers.last().filter(|before| **before >= number) {
-                let message = format!("`{path}` does not come after `{}` in the model", self.paths[before]);
+                let message = format!("`{path}` does not come after `{}` in the model", self.all[before]);
                 return Err(error(message).help("name each layer once, in the order of the model"));
             }
             numbers.push(number);
@@ -100,35 +106,29 @@ impl Layers {
 
     /// The layer of a path, of which the first parts may be left out.
     fn find(&self, path: &str, error: impl Fn(String) -> Diagnostic) -> Result<usize> {
-        let own = || self.paths.iter().map(String::as_str);
-        if let Some(number) = own().position(|own| own == path) {
+        if let Some(number) = self.all.iter().position(|layer| layer.to_string() == path) {
             return Ok(number);
         }
-        let is_meant = |own: &str| suffixes(own).any(|rest| rest == path);
-        let meant: Vec<&str> = own().filter(|own| is_meant(own)).collect();
-        match &meant[..] {
-            [_] => Ok(own().position(is_meant).unwrap_or_default()),
+        let is_meant = |number: &usize| self.all[*number].spellings().any(|spelling| spelling == path);
+        let meant: Vec<usize> = (0..self.all.len()).filter(is_meant).collect();
+        match meant[..] {
+            [number] => Ok(number),
             [] => {
-                let message = format!("`{path}` is no layer of the model");
-                let (first, last) = (&self.paths[0], &self.paths[self.paths.len() - 1]);
-                let help = nearest(path, own().flat_map(suffixes)).map_or_else(
-                    || format!("the layers are `{first}` to `{last}`"),
-                    |near| format!("did you mean `{near}`? The layers are `{first}` to `{last}`"),
-                );
-                Err(error(message).help(help))
+                let spellings: Vec<String> = self.all.iter().flat_map(Layer::spellings).collect();
+                let near = nearest(path, spellings.iter().map(String::as_str));
+                let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                let (first, last) = (&self.all[0], &self.all[self.all.len() - 1]);
+                let help = format!("the layers are `{first}` to `{last}`{near}");
+                Err(error(format!("`{path}` is no layer of the model")).help(help))
             }
-            several => {
-                let message = format!("`{path}` is {}", list(several));
+            _ => {
+                let several: Vec<String> = meant.iter().map(|&number| self.all[number].to_string()).collect();
+                let several: Vec<&str> = several.iter().map(String::as_str).collect();
+                let message = format!("`{path}` is {}", list(&several));
                 Err(error(message).help("write the whole path of the one that is meant"))
             }
         }
     }
-}
-
-/// A path, and what is left of it without its first parts.
-fn suffixes(path: &str) -> impl Iterator<Item = &str> {
-    let rests = path.match_indices('.').map(|(at, _)| &path[at + 1..]);
-    [path].into_iter().chain(rests.filter(|rest| rest.contains('.')))
 }
 
 /// For each value that is a weight of a layer, or follows from such a weight alone, the layer.
