@@ -1,8 +1,9 @@
 //! The work of the stages of a pipeline in an update, for people.
 
 use crate::context::{Context, Output, Result};
-use crate::table::{grouped, table};
+use crate::table::{bytes, grouped, short, table};
 use crate::terminal;
+use halite::inspect::parts::PartCost;
 use halite_page::plot;
 use halite_recipe::{Recipe, ScheduleKind};
 use halite_report::wrap;
@@ -34,12 +35,14 @@ pub(super) fn show(
     }
     let schedule = Schedule::new(kind, pipeline, Transport::Buffered).map_err(bug)?;
     let timeline = schedule.simulate(&Costs::equal(&pipeline)).map_err(bug)?;
-    let mut text = describe(kind, &schedule, &timeline, if all { usize::MAX } else { SHOWN });
+    let parts = context.session.parts(&source)?;
+    let mut text =
+        describe_parts(kind, &pipeline, &parts) + &describe(&schedule, &timeline, if all { usize::MAX } else { SHOWN });
     if let Some(file) = file {
         halite_disk::write(file, plot::schedule(kind, &schedule, &timeline)?.as_bytes())?;
         text.push_str(&format!("\nwrote {}\n", file.display()));
     }
-    Ok(Output::new(text, value(kind, &schedule, &timeline)))
+    Ok(Output::new(text, value(kind, &schedule, &timeline, &parts)))
 }
 
 /// The stages of a recipe in a line; `None` where there is one.
@@ -61,14 +64,42 @@ fn bug(error: halite_schedule::ScheduleError) -> Diagnostic {
     Diagnostic::bug(error.to_string())
 }
 
-fn describe(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline, shown: usize) -> String {
-    let pipeline = schedule.pipeline();
+/// The pipeline, and a row for each part of the model.
+fn describe_parts(kind: ScheduleKind, pipeline: &Pipeline, parts: &[PartCost]) -> String {
     let chunks = match pipeline.chunks() {
         1 => String::new(),
         chunks => format!(" of {chunks} chunks each"),
     };
     let (stages, batches) = (pipeline.stages(), micro_batches(pipeline));
-    let mut text = format!("{}: {stages} stages{chunks}, {batches} in an update\n\n", kind.name());
+    let most = parts.iter().map(|part| part.flops).max().unwrap_or(0).max(1) as f64;
+    let head = ["part", "stage", "layers", "first layer", "FLOPs", "sends", "cost"].map(str::to_owned).to_vec();
+    let row = |(number, part): (usize, &PartCost)| {
+        let first = part.layers.first().cloned().unwrap_or_default();
+        let sends = if part.sends == 0 { String::new() } else { bytes(part.sends) };
+        let places = [number, pipeline.stage_of(number), part.layers.len()].map(|count| grouped(count as u64));
+        let costs = [first, short(part.flops), sends, percent(part.flops as f64 / most)];
+        places.into_iter().chain(costs).collect()
+    };
+    let (layers, flops) =
+        (parts.iter().map(|part| part.layers.len()).sum::<usize>(), parts.iter().map(|part| part.flops).sum());
+    let even = percent(flops as f64 / most / parts.len().max(1) as f64);
+    let none = String::new;
+    let total = vec!["all".to_owned(), none(), grouped(layers as u64), none(), short(flops), none(), even];
+    let rows = [head].into_iter().chain(parts.iter().enumerate().map(row)).chain([total]);
+    format!(
+        "{}: {stages} stages{chunks}, {batches} in an update\n\n{}{}\n",
+        kind.name(),
+        table(&rows.collect::<Vec<Vec<String>>>()),
+        wrapped(
+            "\n`layers`: those of the part, from `first layer` on. `FLOPs`, `sends`: those of its forward on a micro-batch, and what it \
+             hands to the next part. `cost`: its FLOPs as a share of those of the most expensive part; of `all`, the mean.\n",
+            "",
+        )
+    )
+}
+
+fn describe(schedule: &Schedule, timeline: &Timeline, shown: usize) -> String {
+    let pipeline = schedule.pipeline();
     let head = ["stage", "in flight", "waits"].map(str::to_owned).to_vec();
     let row = |stage: usize| {
         let waits = percent(timeline.idle(stage) as f64 / timeline.end().max(1) as f64);
@@ -76,7 +107,7 @@ fn describe(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline, shown:
     };
     let total = vec!["all".to_owned(), String::new(), percent(timeline.bubble())];
     let rows = (0..pipeline.stages()).map(row);
-    text.push_str(&table(&[head].into_iter().chain(rows).chain([total]).collect::<Vec<_>>()));
+    let mut text = table(&[head].into_iter().chain(rows).chain([total]).collect::<Vec<_>>());
     text.push_str(&wrapped(
         "\n`in flight`: forwards of which residuals are kept. `waits`: the share of the time, where a forward, the gradient by a \
          part's input and those by its weights cost the same and transfers nothing. `2F0` is the forward of part 2 on micro-batch \
@@ -110,7 +141,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-fn value(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline) -> Value {
+fn value(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline, parts: &[PartCost]) -> Value {
     let stage = |(stage, list): (usize, &Vec<Action>)| {
         let actions: Vec<String> = list.iter().map(Action::to_string).collect();
         let (in_flight, waits) = (schedule.in_flight(stage), timeline.idle(stage));
@@ -122,6 +153,7 @@ fn value(kind: ScheduleKind, schedule: &Schedule, timeline: &Timeline) -> Value 
         "pipeline": schedule.pipeline(),
         "time": timeline.end(),
         "bubble": timeline.bubble(),
+        "parts": parts,
         "stages": stages,
     })
 }

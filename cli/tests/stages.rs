@@ -2,7 +2,9 @@
 
 use crate::program::{halite, written};
 
-const INTERLEAVED: [&str; 8] = [
+const INTERLEAVED: [&str; 10] = [
+    "--set",
+    "layers=8",
     "--set",
     "parallel.pipeline=4",
     "--set",
@@ -45,6 +47,11 @@ fn a_schedule_is_there_for_programs() {
     assert_eq!(schedule["schedule"], "interleaved");
     assert_eq!(schedule["pipeline"], serde_json::json!({"stages": 4, "chunks": 2, "micro_batches": 8}));
     assert_eq!(schedule["time"], 57);
+    let parts = schedule["parts"].as_array().unwrap();
+    let layers: Vec<usize> = parts.iter().map(|part| part["layers"].as_array().unwrap().len()).collect();
+    assert_eq!(layers, [1; 8]);
+    assert!(parts[7]["flops"].as_u64() > parts[0]["flops"].as_u64(), "the head is in the last part");
+    assert_eq!((&parts[0]["sends"], &parts[7]["sends"]), (&serde_json::json!(131_072), &serde_json::json!(0)));
     let first = &schedule["stages"][0];
     assert_eq!((&first["in_flight"], &first["waits"]), (&serde_json::json!(11), &serde_json::json!(9)));
     assert_eq!(first["actions"][1], "send 0F0");

@@ -4,6 +4,7 @@ pub mod groups;
 pub mod hlo;
 pub mod ir;
 pub mod listing;
+pub mod parts;
 pub mod placement;
 pub mod precision;
 

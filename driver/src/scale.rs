@@ -84,7 +84,13 @@ fn set(source: &mut Source, (key, _, new): &Change) {
                 }
             }
             (Some(_), None) => {}
-            (None, _) => drop(recipe.model.config.insert(key.clone(), ConfigValue::Int(*new))),
+            (None, parallel) => {
+                // Cuts are between the layers that there were.
+                if let Some(parallel) = parallel.filter(|_| key == candidates::LAYERS) {
+                    parallel.stages = None;
+                }
+                recipe.model.config.insert(key.clone(), ConfigValue::Int(*new));
+            }
         },
     }
 }

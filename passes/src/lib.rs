@@ -25,5 +25,6 @@ pub use framework::watch::{Progress, Watch};
 pub use recognize::fusions;
 pub use recognize::rewrite::Fusion;
 pub use transform::auto_cast::resolve;
+pub use transform::place_stages::{PartCost, part_costs};
 pub use transform::simplify::simplify_rules;
 pub use transform::split_stages::{StageProgram, stage_programs};

@@ -125,6 +125,14 @@ impl Case {
     /// # Panics
     /// When it does not compile.
     pub fn compile(&self, precision: &str) -> Bundle {
+        self.compile_cut(precision, None)
+    }
+
+    /// Its bundle in a precision, cut where `parallel.stages` says.
+    ///
+    /// # Panics
+    /// When it does not compile.
+    pub fn compile_cut(&self, precision: &str, stages: Option<&str>) -> Bundle {
         let (word, chunks) = SCHEDULES[self.schedule];
         let layout = [
             format!("batch={}", ROWS / self.data),
@@ -135,6 +143,8 @@ impl Case {
             format!("parallel.data={}", self.data),
             format!("parallel.zero={}", self.zero),
         ];
+        let cuts = stages.map(|stages| format!("parallel.stages={stages}"));
+        let layout: Vec<String> = layout.into_iter().chain(cuts).collect();
         compile(self.model, self.accumulate, precision, &layout)
     }
 

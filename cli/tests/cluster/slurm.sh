@@ -19,6 +19,8 @@ set -euo pipefail
 
 readonly nodes=4
 readonly local_size=32
+# Stages of a pipeline, each with as many of the ranks, one after another.
+readonly stages=1
 readonly target=trn1
 readonly launch=cluster/launch.sh
 
@@ -41,22 +43,29 @@ say() {
     printf 'slurm: %s\n' "$*" >&2
 }
 
-# The nodes in the order of their ranks. They meet at the first one, at the address by which Slurm reaches it; jobs that share
-# a node have ports of their own.
+# The nodes in the order of their ranks. The ranks of a stage meet on the node of the first of them, at the address by which Slurm
+# reaches it; stages and jobs that share a node have ports of their own.
 mapfile -t names < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 ((${#names[@]} == nodes)) || {
     say "the job has ${#names[@]} nodes, and the files are for $nodes: write them anew with --nodes ${#names[@]}"
     exit 2
 }
-address=$(scontrol --oneliner show node "${names[0]}" | sed -n 's/.* NodeAddr=\([^ ]*\).*/\1/p')
-readonly root=${address:-${names[0]}}:$((12000 + SLURM_JOB_ID % 4000 * 2))
+root=
+for ((stage = 0; stage < stages; stage++)); do
+    name=${names[nodes * stage / stages]}
+    address=$(scontrol --oneliner show node "$name" | sed -n 's/.* NodeAddr=\([^ ]*\).*/\1/p')
+    root+=,${address:-$name}:$((12000 + (SLURM_JOB_ID % (4000 / stages) * stages + stage) * 2))
+done
+readonly root=${root#,}
 
 # Processes of this start of the job know one another by it.
 export HALITE_LAUNCH=$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}
 
 say "start ${SLURM_RESTART_COUNT:-0} of job $SLURM_JOB_ID, processes meet at $root"
 for ((i = 0; i < nodes; i++)); do
-    say "node $i is ${names[i]}, ranks $((i * local_size)) to $((i * local_size + local_size - 1))"
+    first=$((i * local_size)) last=$((i * local_size + local_size - 1)) of=
+    ((stages == 1)) || of=" of stages $((first * stages / (nodes * local_size))) to $((last * stages / (nodes * local_size)))"
+    say "node $i is ${names[i]}, ranks $first to $last$of"
 done
 
 # SIGTERM comes when time is nearly up or the nodes are wanted: the state is saved, and the job goes on later. After SIGINT

@@ -33,6 +33,12 @@ impl Layer {
         self.list.rsplit('.').next().unwrap_or_default()
     }
 
+    /// Its path, and the same without the first parts: `model.layers.3`, `layers.3`. People may write any that no other layer has.
+    pub fn spellings(&self) -> impl Iterator<Item = String> + '_ {
+        let rests = self.list.match_indices('.').map(|(at, _)| &self.list[at + 1..]);
+        [&*self.list].into_iter().chain(rests).map(|list| format!("{list}.{}", self.index))
+    }
+
     /// The rest of a name that begins with the path of the layer: `mlp.up_proj.weight`. It serves to write names shorter; nothing else
     /// follows from it.
     pub fn inside<'n>(&self, name: &'n str) -> Option<&'n str> {
@@ -68,5 +74,6 @@ mod tests {
         assert_eq!(layer.inside("model.layers.13.mlp.weight"), None);
         assert_eq!(layer.inside("other"), None);
         assert_eq!(layer.to_string(), "model.layers.1");
+        assert_eq!(layer.spellings().collect::<Vec<_>>(), ["model.layers.1", "layers.1"]);
     }
 }

@@ -10,6 +10,7 @@
 mod accumulate;
 mod checkpoint;
 mod config;
+mod cuts;
 mod data;
 mod declare;
 mod extension;
@@ -39,6 +40,7 @@ mod visible;
 pub use accumulate::{Accumulate, Form};
 pub use checkpoint::CheckpointOptions;
 pub use config::ConfigValue;
+pub use cuts::Cuts;
 pub use data::{DataSource, DataTable, Documents, OnError, Pack, Part};
 pub use extension::{Extension, Section, keys};
 pub use halite_schedule::{Pipeline, ScheduleKind};

@@ -1,7 +1,7 @@
 //! The layout over ranks: the mesh, and the dimensions that its axes shard.
 
 use crate::schema::Kind;
-use crate::{table, words};
+use crate::{Cuts, table, words};
 use halite_schedule::ScheduleKind;
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
@@ -63,11 +63,16 @@ axes! {
     /// Layout over devices. By default, that of one.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct Parallel {
-        /// Stages of the pipeline. `halite inspect --schedule` shows what each would do; they are not compiled yet.
+        /// Stages of the pipeline. `halite inspect --schedule` shows what each does.
         pub pipeline: u32 as Kind::DEGREE = 1,
         /// Parts of the model on each stage of the pipeline.
         #[serde(skip_serializing_if = "is_one")]
         pub chunks: u32 as Kind::DEGREE = 1,
+        /// Where the model is cut into the parts that stages hold: the number of layers of each, as `[9, 10, 10, 9]`, or the layer that
+        /// each but the first begins with, as `["layers.9", "layers.19", "layers.29"]`. What is before the first layer goes with the
+        /// first part, what is after the last one with the last. Left out, parts cost about the same.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub stages: Option<Cuts> = None,
         /// The order in which stages of the pipeline run forwards and backwards.
         #[serde(skip_serializing_if = "is_default_schedule")]
         pub schedule: ScheduleKind = ScheduleKind::OneForwardOneBackward,

@@ -50,6 +50,8 @@ pub enum Kind {
     Text,
     /// A list of strings.
     Texts,
+    /// A list of whole numbers from the first to the second, or a list of strings.
+    WholesOrTexts(i64, i64),
     /// A list of these words.
     Words(&'static [&'static str]),
     /// One of these words.
@@ -163,6 +165,9 @@ impl Kind {
             Kind::Reals(range) => format!("a list, each entry {}", range.describe()),
             Kind::Text => "a string".to_owned(),
             Kind::Texts => "a list of strings".to_owned(),
+            Kind::WholesOrTexts(least, most) => {
+                format!("a list of strings, or of whole numbers from {least} to {most}")
+            }
             Kind::Words(words) => format!("a list of {}", halite_support::nearest::list(words)),
             Kind::Word(words) => format!("one of {}", halite_support::nearest::list(words)),
             Kind::Table(keys) => match &*needed_choices(keys) {

@@ -1,6 +1,6 @@
 //! The stages of a pipeline.
 
-use crate::{Parallel, Recipe};
+use crate::{Cuts, Parallel, Recipe};
 use halite_schedule::{Pipeline, ScheduleError, ScheduleKind};
 use halite_support::{Diagnostic, Result, codes};
 
@@ -10,10 +10,15 @@ impl Recipe {
         self.parallel.as_ref().map_or(1, |parallel| parallel.pipeline)
     }
 
+    /// Where the recipe says that the model is cut; `None` leaves it to the costs of its parts.
+    pub fn cuts(&self) -> Option<&Cuts> {
+        self.parallel.as_ref()?.stages.as_ref()
+    }
+
     /// The stages, their chunks and the micro-batches of an update, and the schedule by which these are run.
     ///
     /// # Errors
-    /// When there is no such schedule, at the key to change; as [`sizes`](Self::sizes).
+    /// When there is no such schedule, or cuts are of another number of parts, at the key to change; as [`sizes`](Self::sizes).
     pub fn pipeline(&self) -> Result<(Pipeline, ScheduleKind)> {
         let (stages, chunks, kind) = match &self.parallel {
             Some(Parallel { pipeline, chunks, schedule, .. }) => (*pipeline as usize, *chunks as usize, *schedule),
@@ -25,6 +30,7 @@ impl Recipe {
             clash(error.to_string(), "parallel.pipeline", help.to_owned())
         })?;
         kind.kind().check(&pipeline).map_err(|error| self.refused(&error))?;
+        self.cuts().map_or(Ok(()), |cuts| cuts.check(&pipeline))?;
         Ok((pipeline, kind))
     }
 
@@ -42,6 +48,9 @@ impl Recipe {
                 let near = (micro_batches.div_ceil(stages) * stages) as u64;
                 match self.accumulate {
                     Some(_) => ("accumulate", format!("set `accumulate = {near}`, or another `parallel.schedule`")),
+                    None if self.parallel.as_ref().is_none_or(|parallel| parallel.global_batch.is_none()) => {
+                        ("parallel.schedule", format!("set `accumulate = {near}`, or another `parallel.schedule`"))
+                    }
                     None => {
                         let all = self.sizes().map_or(near, |sizes| sizes.batch * sizes.data * near);
                         let help = format!("set `parallel.global_batch = {all}`, or another `parallel.schedule`");

@@ -3,8 +3,10 @@
 use super::Change;
 use halite_recipe::{Divides, MeshAxis, Recipe, TargetName};
 
+/// The key of a model for the number of its layers.
+pub(super) const LAYERS: &str = "layers";
 /// Largest sizes of a small model, by the names that the built-in models and Hugging Face use for them.
-const LIMITS: [(&str, i64); 4] = [("vocab", 96), ("layers", 2), ("ffn", 112), ("positions", 32)];
+const LIMITS: [(&str, i64); 4] = [("vocab", 96), (LAYERS, 2), ("ffn", 112), ("positions", 32)];
 /// Largest width, and most heads that it is divided into.
 const HIDDEN: i64 = 64;
 const HEADS: i64 = 4;

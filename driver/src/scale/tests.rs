@@ -4,7 +4,7 @@ use crate::compile::CompileOptions;
 use crate::session::Session;
 use crate::source::{ModelInput, Source};
 use halite_bundle::{ModuleRole, Stream};
-use halite_recipe::{Accumulate, ModelChoice, Optimizer, Parallel, Recipe};
+use halite_recipe::{Accumulate, Cuts, ModelChoice, Optimizer, Parallel, Recipe};
 use halite_schedule::ScheduleKind;
 use halite_support::Diagnostics;
 
@@ -48,6 +48,17 @@ fn small_recipes_that_compile_are_scaled_and_compile() {
     let sizes = [("hidden", 35), ("heads", 5), ("layers", 1), ("seq", 8)];
     let source = recipe(&mut session, "gpt2", &sizes);
     scale(&session, source, true);
+}
+
+/// Cuts of layers that are gone go too.
+#[test]
+fn recipes_that_say_where_a_model_is_cut_are_scaled_and_compile() {
+    let mut session = Session::new();
+    let mut source = recipe(&mut session, "llama", &[("hidden", 8), ("heads", 2), ("layers", 6), ("seq", 8)]);
+    source.recipe.accumulate = Some(Accumulate { steps: 2, form: None });
+    source.recipe.parallel =
+        Some(Parallel { pipeline: 2, stages: Some(Cuts::Layers(vec![4, 2])), ..Parallel::default() });
+    assert!(scale(&session, source, true).contains(&("layers".to_owned(), 6, 2)));
 }
 
 #[test]

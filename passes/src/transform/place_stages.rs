@@ -2,6 +2,8 @@
 
 mod balance;
 mod boundary;
+mod layers;
+mod parts;
 mod source;
 
 use crate::framework::example::golden;
@@ -10,7 +12,10 @@ use balance::{Costs, cuts};
 use boundary::Boundaries;
 use halite_ir::composites::Transfer;
 use halite_ir::{Function, InferCx, Module, ParamRole, Phase, Rewriter, Value, function_flops, inst_cost};
+use halite_recipe::{Cuts, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
+use layers::Layers;
+pub use parts::{PartCost, part_costs};
 pub(in crate::transform) use source::{Source, sources};
 
 /// The name of the pass.
@@ -20,7 +25,8 @@ const PASS: &str = "place-stages";
 /// through a `transfer`.
 ///
 /// Parts follow one another in the order of the entry. They are cut where the most expensive one costs least, embedding and head
-/// counted in; of cuts that cost about the same, the ones that send the fewest bytes. What follows from the batch or from weights alone
+/// counted in; of cuts that cost about the same, the ones that send the fewest bytes. Where the recipe says with which layers parts begin,
+/// they begin with these. What follows from the batch or from weights alone
 /// is no part's own: whoever reads it makes it. Each weight says the first part that reads it.
 ///
 /// ```text
@@ -41,17 +47,17 @@ impl Pass for PlaceStages {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let Some(recipe) = cx.recipe.filter(|recipe| recipe.stages() > 1) else { return Ok(Changed::No) };
-        let parts = recipe.pipeline()?.0.parts();
         let Some(entry) = module.entry() else { return Ok(Changed::No) };
         if entry.insts.iter().any(|inst| Transfer::ends(&inst.op).is_some()) {
             return Ok(Changed::No);
         }
         let infer = InferCx { functions: &module.functions, registry: cx.registry };
         let line = Line::of(&infer, entry);
-        let begins = line.begins(entry, parts)?;
+        let begins = line.begins(entry, recipe)?;
         let mut entry = module.take_entry()?;
         line.stamp(&mut entry, &begins);
-        line.cut(Rewriter::new(module, cx.registry, &entry), &entry, &begins)?;
+        let cut = line.cut(Rewriter::new(module, cx.registry, &entry), &entry, &begins);
+        cut.map_err(|error| error.key(if recipe.cuts().is_some() { Cuts::KEY } else { "parallel.pipeline" }))?;
         Ok(Changed::Yes)
     }
 }
@@ -77,9 +83,13 @@ impl Line {
     /// The instruction of the line that each part begins with.
     ///
     /// # Errors
-    /// When the model has fewer instructions than there are parts.
-    fn begins(&self, entry: &Function, parts: usize) -> Result<Vec<usize>> {
+    /// When the model has fewer instructions than there are parts, or no such layers as the recipe says.
+    fn begins(&self, entry: &Function, recipe: &Recipe) -> Result<Vec<usize>> {
+        let parts = recipe.pipeline()?.0.parts();
         let crossing = Boundaries::of(entry, &self.insts, &self.sources).bytes();
+        if let Some(cuts) = recipe.cuts() {
+            return Layers::of(entry, &self.insts, &self.sources, &crossing).cut(cuts);
+        }
         let found = cuts(&Costs { flops: &self.flops, crossing: &crossing }, parts);
         found.ok_or_else(|| {
             let message = format!("a model of {} instructions is not cut into {parts} parts", self.insts.len());
@@ -171,16 +181,16 @@ impl Line {
 /// A part that reads nothing of the one before it.
 fn apart(part: usize) -> Diagnostic {
     let message = format!("part {part} of the model reads nothing that part {} makes", part - 1);
-    let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.pipeline");
-    error.note("micro-batches go from stage to stage").help("choose fewer stages")
+    let error = Diagnostic::error(codes::NOT_SUPPORTED, message);
+    error.note("micro-batches go from stage to stage").help("choose fewer stages, or other cuts")
 }
 
 /// A value that is read further on than in the next part.
 fn skipped(entry: &Function, value: Value, (from, to): (usize, usize)) -> Diagnostic {
     let name = entry.values[value.index()].hint.as_ref().map_or_else(|| format!("{value:?}"), Name::to_string);
     let message = format!("`{name}` is made in part {from} of the model and read in part {to}");
-    let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("parallel.pipeline");
+    let error = Diagnostic::error(codes::NOT_SUPPORTED, message);
     error
         .note("a stage of a pipeline sends to the next one alone")
-        .help("choose fewer stages, or have the model hand the value from layer to layer")
+        .help("choose fewer stages, other cuts, or have the model hand the value from layer to layer")
 }

@@ -22,6 +22,12 @@ const LOCAL_CHECKS: [&str; 3] = ["products", "updates", "collectives"];
 /// How long processes may take to save their state once they are told to end, in seconds.
 const GRACE: &str = "600";
 
+/// The port of the first stage's root on EKS. Each stage takes two.
+const EKS_PORT: u32 = 46_820;
+
+/// The most stages for which there are ports.
+const MOST_STAGES: u32 = 4000;
+
 /// Bytes of a GiB.
 const GIB: u64 = 1 << 30;
 
@@ -77,7 +83,7 @@ impl Job<'_> {
     /// The files for a scheduler, the launch script first.
     ///
     /// # Errors
-    /// When the ranks do not fit on so many nodes, are of several stages, or the name of the target's instance type is not known.
+    /// When the ranks do not fit on so many nodes, there are more stages than ports, or the name of the target's instance type is not known.
     pub fn files(&self, scheduler: Scheduler) -> Result<Vec<File>> {
         self.check_stages()?;
         let nodes = self.nodes()?;
@@ -91,15 +97,14 @@ impl Job<'_> {
         Ok([launch].into_iter().chain(more).collect())
     }
 
-    /// Checks that all ranks are of one stage: the self-test between all of them would not find those of other stages.
+    /// Checks that there are ports for all stages.
     fn check_stages(&self) -> Result<()> {
-        if self.surroundings.stages == 1 {
+        let stages = self.surroundings.stages;
+        if stages <= MOST_STAGES {
             return Ok(());
         }
-        let message = format!("no files for a cluster are written for {} stages yet", self.surroundings.stages);
-        Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help(
-            "start the script of `halite env BUNDLE --script` on each node, or compile with `parallel.pipeline = 1`",
-        ))
+        let message = format!("{stages} stages have no ports of their own: there are those of {MOST_STAGES}");
+        Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help("compile with a smaller `parallel.pipeline`"))
     }
 
     /// The placement of the ranks on nodes.
@@ -137,6 +142,12 @@ impl Job<'_> {
         Ok(Nodes { hardware, count, ranks })
     }
 
+    /// The node on which the first rank of a stage is.
+    fn first_node(&self, nodes: &Nodes, stage: u32) -> u32 {
+        let Surroundings { world_size, stages, .. } = self.surroundings;
+        stage * (world_size / stages) / nodes.ranks
+    }
+
     /// A path in the folder of the files.
     fn within(&self, name: &str) -> String {
         format!("{}/{name}", self.folder.trim_end_matches('/'))
@@ -163,6 +174,8 @@ impl Job<'_> {
         let number = |number: u32| number.to_string();
         script.code("readonly nodes=").word(&number(nodes.count));
         script.code("\nreadonly local_size=").word(&number(nodes.ranks));
+        script.code("\n# Stages of a pipeline, each with as many of the ranks, one after another.\nreadonly stages=");
+        script.word(&number(self.surroundings.stages));
         script.code("\nreadonly target=").word(self.surroundings.target.as_str());
         script.code("\nreadonly launch=").word(&self.within(LAUNCH));
         script.code("\n\n# Options of `halite train` for every run.\nreadonly options=(").words(self.options);
@@ -207,9 +220,13 @@ impl Job<'_> {
         if let Some(bytes) = host_memory {
             limits += &limit("memory", format!("{}Gi", bytes / GIB / 8 * 7));
         }
+        let roots: Vec<String> = (0..self.surroundings.stages)
+            .map(|stage| format!("{name}-{}.{name}:{}", self.first_node(nodes, stage), EKS_PORT + 2 * stage))
+            .collect();
         let text = format!(
             include_str!("cluster/files/eks.yaml"),
             name = name,
+            roots = roots.join(","),
             count = nodes.count,
             instance = nodes.instance()?,
             limits = limits,

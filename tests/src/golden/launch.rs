@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// The suite on the environment that the launch script of a published run exports.
 ///
 /// Lines such as `export NAME=value` and `NAME=value` are those of the script. The expected text says for each what Halite does with
-/// it, then what Halite adds.
+/// it, then what Halite adds, and the processes that its own script starts.
 #[derive(Debug)]
 pub(super) struct Launch;
 
@@ -40,6 +40,8 @@ impl Suite for Launch {
         text.push_str("\nadded:\n");
         let added = ours.environment.iter().filter(|(name, _)| !named.contains(name.as_str()));
         added.for_each(|(name, value)| text.push_str(&format!("{name}={value}\n")));
+        let processes = ours.world_size / ours.stages;
+        text.push_str(&format!("\nstages: {}, processes of each: {processes}\n", ours.stages));
         text.push_str(&format!("\nneuronx-cc {}\n", command_line(ours.flags)));
         Ok(Outcome::new([(Anchor::End, text)]))
     }

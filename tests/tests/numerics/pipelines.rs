@@ -60,6 +60,20 @@ fn a_pipeline_makes_the_updates_of_one_device() {
     assert!(failed.is_empty(), "{} of {} cases fail\n{}", failed.len(), found.len(), failed.join("\n"));
 }
 
+/// Wherever a recipe has the model cut, the updates are the same, bit for bit: what is summed over parts is summed in the same order.
+#[test]
+fn cuts_of_a_recipe_make_the_updates_of_those_by_cost() {
+    let of = |model| Case { model, accumulate: 4, schedule: 0, pipeline: 2, tensor: 1, data: 1, zero: 0 };
+    let cases = [(of(4).by("gpipe"), "[1, 3]"), (of(1).by("interleaved"), "[\"h.0\", \"h.1\", \"h.3\"]")];
+    for_each(&cases, |(case, stages)| {
+        let (by_cost, stated) = (case.compile("fp64"), case.compile_cut("fp64", Some(stages)));
+        assert!(by_cost.manifest.modules != stated.manifest.modules, "{case:?}: both are cut alike");
+        let ran = |bundle: &Bundle| expect(Ran::of(bundle, start(bundle, 3), 2));
+        let (far, what) = ran(&stated).apart(&ran(&by_cost));
+        assert!(far == 0.0, "{case:?} cut as {stages}: {what} is {far:e} off");
+    });
+}
+
 #[test]
 fn choices_of_pipelines_meet_in_few_cases() {
     let (all, some) = (Case::all(), Case::covering());

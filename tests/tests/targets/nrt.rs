@@ -8,7 +8,7 @@ mod failing;
 mod memory;
 pub(crate) mod ranks;
 mod refused;
-mod stages;
+pub(crate) mod stages;
 mod strangers;
 
 use bench::{Bench, bytes, run};

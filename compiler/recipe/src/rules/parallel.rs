@@ -1,6 +1,6 @@
 //! A layout that is one: axes that there are, and no name twice.
 
-use crate::{Divides, Form, MeshAxis, Parallel, Places, Recipe};
+use crate::{Cuts, Divides, Form, MeshAxis, Parallel, Places, Recipe};
 use halite_schedule::ScheduleKind;
 use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, Diagnostics, codes};
@@ -20,7 +20,7 @@ pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics
     }
 }
 
-/// A pipeline that has no such schedule, or chunks and a schedule of no pipeline.
+/// A pipeline that has no such schedule or no such parts, or what is said of the stages of none.
 fn pipeline(recipe: &Recipe, parallel: &Parallel) -> Option<Diagnostic> {
     if parallel.pipeline > 1 && recipe.accumulate.is_some_and(|accumulate| accumulate.form == Some(Form::One)) {
         let message = "`accumulate.form` is `one`, and stages take micro-batches one by one";
@@ -33,11 +33,12 @@ fn pipeline(recipe: &Recipe, parallel: &Parallel) -> Option<Diagnostic> {
     }
     let Parallel { chunks, schedule, .. } = *parallel;
     let (key, stated) = match schedule == ScheduleKind::OneForwardOneBackward {
-        _ if chunks > 1 => ("parallel.chunks", chunks.to_string()),
-        false => ("parallel.schedule", format!("`{}`", schedule.name())),
+        _ if chunks > 1 => ("parallel.chunks", format!("is {chunks}")),
+        false => ("parallel.schedule", format!("is `{}`", schedule.name())),
+        true if recipe.cuts().is_some() => (Cuts::KEY, "cuts the model into parts".to_owned()),
         true => return None,
     };
-    let message = format!("`{key}` is {stated}, and the pipeline has one stage");
+    let message = format!("`{key}` {stated}, and the pipeline has one stage");
     let help = format!("set `parallel.pipeline`, or leave out `{key}`");
     Some(Diagnostic::error(codes::RECIPE_CLASH, message).key(key).help(help))
 }

@@ -110,6 +110,11 @@ impl Checker<'_> {
                     self.wrong(codes::RECIPE_TYPE, item, kind, path);
                 }
             }
+            (Kind::WholesOrTexts(least, most), Value::List(items)) => {
+                let of_texts = items.first().is_some_and(|item| matches!(item.value, Value::Text(_)));
+                let kind = if of_texts { Kind::Texts } else { Kind::Wholes(*least, *most) };
+                self.value(node, &kind, path, key);
+            }
             (Kind::Words(words), Value::List(items)) => {
                 for item in items {
                     match &item.value {

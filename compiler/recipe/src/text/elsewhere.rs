@@ -116,6 +116,23 @@ pub(super) static WORDS: &[(&[&str], Meant)] = &[
         &["pipeline_parallel", "pipeline_parallel_size", "pipeline_model_parallel_size", "pp", "pp_size"],
         Other("parallel.pipeline"),
     ),
+    (
+        &[
+            "virtual_pipeline_model_parallel_size",
+            "num_virtual_stages_per_pipeline_rank",
+            "num_layers_per_virtual_pipeline_stage",
+            "pipeline_parallel_layers_per_stage",
+        ],
+        As(
+            "parallel.chunks",
+            "which counts the parts of the model on each stage, for `parallel.schedule = \"interleaved\"`",
+        ),
+    ),
+    (&["pipeline_parallel_schedule", "pp_schedule"], Other("parallel.schedule")),
+    (
+        &["pipeline_parallel_split_points", "split_points", "pipeline_cuts", "pipeline_model_parallel_layout"],
+        As("parallel.stages", "which lists the layers that parts begin with, or how many each has"),
+    ),
     (&["sequence_parallel", "sequence_parallel_enabled"], Other("parallel.sequence")),
     (
         &["global_batch_size", "train_batch_size"],
@@ -246,13 +263,6 @@ pub(super) static WORDS: &[(&[&str], Meant)] = &[
         Nothing {
             instead: "there is no such axis",
             nearest: "`parallel.tensor` shards weights and heads, `parallel.sequence` the activations between blocks",
-        },
-    ),
-    (
-        &["virtual_pipeline_model_parallel_size", "num_layers_per_virtual_pipeline_stage"],
-        Nothing {
-            instead: "there are no stages within stages",
-            nearest: "`parallel.tensor` and `parallel.data` are compiled",
         },
     ),
     (

@@ -16,7 +16,8 @@ const LAYOUT: [&str; 5] =
 /// The ranks of both stages.
 const RANKS: u64 = 4;
 
-fn two_stages() -> &'static Bundle {
+/// On two stages of two ranks.
+pub(crate) fn two_stages() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
     BUNDLE.get_or_init(|| compiled(&[&LAYOUT[..], &["parallel.pipeline=2"]].concat()))
 }

@@ -2,6 +2,7 @@
 
 use crate::nrt::bench::Bench;
 use crate::nrt::ranks::four;
+use crate::nrt::stages::two_stages;
 use std::process::Output;
 
 /// The test of all ranks, in which the stand-in of one rank has an order.
@@ -33,6 +34,23 @@ fn ranks_that_hear_one_another_are_right() {
     let bench = Bench::of(four());
     let right = "4 ranks on 1 node: a sum over all and a gathering of all are right\n";
     ends(&together(&bench, "none", "A=b"), 0, &[right]);
+}
+
+/// The ranks of a stage are among themselves: those of another one have a runtime of their own.
+#[test]
+fn the_ranks_of_each_stage_are_asked_together() {
+    let bench = Bench::of(two_stages());
+    let right =
+        "4 ranks of 2 stages on 1 node: a sum over all of a stage and a gathering of all of a stage are right\n";
+    ends(&together(&bench, "none", "A=b"), 0, &[right]);
+    let failed = together(&bench, "2", "HALITE_STANDIN_NRT_FAIL=nrt_init:1202");
+    ends(
+        &failed,
+        1,
+        &["4 ranks of 2 stages on 1 node: ", &format!("  rank 2 on {}: the Neuron runtime does not start", node())],
+    );
+    let odd = together(&bench, "0", "HALITE_STAGES=3");
+    ends(&odd, 2, &["the variable `HALITE_STAGES` is `3`, and 4 ranks cannot be those of so many stages"]);
 }
 
 /// The first rank of the stand-in computes for all.

@@ -57,6 +57,7 @@ become() {
     export NEURON_RT_VISIBLE_CORES=$local_rank
     export NEURON_RT_ROOT_COMM_ID=${roots[RANK * stages / world_size]}
     export HALITE_ROOT=$root
+    export HALITE_STAGES=$stages
     unset NEURON_RT_NUM_CORES NEURON_PJRT_PROCESS_INDEX NEURON_PJRT_PROCESSES_NUM_DEVICES
     if ((world_size > 1)); then
         export NEURON_PJRT_PROCESS_INDEX=$RANK

@@ -17,7 +17,7 @@ Where no PROGRAM is named, or an option stands in its place, it is: $default
   --grace SECONDS    time to end in before a process is killed [default: 10]
 
 PROGRAM sees RANK, LOCAL_RANK, WORLD_SIZE, NEURON_RT_VISIBLE_CORES, NEURON_RT_ROOT_COMM_ID, which is the address of its
-stage, HALITE_ROOT, which is that of the first, and between several
+stage, HALITE_ROOT, which is that of the first, HALITE_STAGES, which is how many there are, and between several
 processes NEURON_PJRT_PROCESS_INDEX and NEURON_PJRT_PROCESSES_NUM_DEVICES, beside the environment of the bundle.
 HALITE_LAUNCH tells the processes of a launch from those of another: on one node it is made here, on several give all nodes
 the same word, another for each launch.
