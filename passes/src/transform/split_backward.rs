@@ -142,9 +142,8 @@ impl Split {
         weights.outputs = results(false);
         input.outputs.extend(weights.outputs.iter().copied().filter(is_kept));
         weights.outputs.retain(|value| !is_kept(value));
-        let of_weights = needed(callee, weights.outputs.iter().copied(), |at| {
-            !of_input[at] || is_made_again(&callee.insts[at])
-        });
+        let of_weights =
+            needed(callee, weights.outputs.iter().copied(), |at| !of_input[at] || is_made_again(&callee.insts[at]));
         input.insts = positions(&of_input);
         weights.insts = positions(&of_weights);
         input.inputs = inputs(callee, &input.insts, &input.outputs);
