@@ -82,7 +82,7 @@ fn measure(preset: &str, is_wrong: bool) -> std::result::Result<(), Box<dyn std:
     println!("{preset} {}: {seconds:.2} s, at most {peak}", if is_wrong { "without a sum" } else { "as it is" });
     match compiled {
         Ok(()) => println!("  compiled"),
-        Err(errors) => errors.iter().for_each(|error| println!("  {}: {}", error.code(), error.message())),
+        Err(errors) => errors.iter().for_each(|error| println!("  {}: {}", error.code().id, error.message())),
     }
     Ok(())
 }

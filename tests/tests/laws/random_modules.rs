@@ -106,8 +106,15 @@ fn passes_keep_their_relation() {
             let info = pass.info();
             let by_recipe = matches!(info.relation, Relation::Defines | Relation::WithinRecipe);
             let checks = info.name.starts_with("check-");
-            // The updates of a pipeline are of models in `numerics pipelines`.
-            let apart = ["bind-recipe", "outline-layers", "combine-collectives", "pad-uneven", "split-update"];
+            // Backwards and updates of a pipeline are of models in `numerics pipelines`.
+            let apart = [
+                "bind-recipe",
+                "outline-layers",
+                "combine-collectives",
+                "pad-uneven",
+                "split-update",
+                "split-backward",
+            ];
             let own_tests = by_recipe || checks || apart.contains(&&*info.name);
             if own_tests || !info.needs.contains(&Phase::Built) || info.gives == Some(Phase::Legal) {
                 continue;

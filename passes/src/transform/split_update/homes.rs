@@ -1,6 +1,6 @@
 //! The stages that make each value of an update.
 
-use halite_ir::{FuncResult, Function, Param, ParamRole, ResultRole, Value};
+use halite_ir::{Def, FuncResult, Function, Param, ParamRole, ResultRole, Value};
 use halite_support::Name;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -34,6 +34,19 @@ impl Homes {
         let at = at(entry, &insts, &results);
         let rounds = in_rounds(entry, &values, &at);
         Self { values, insts, at, rounds, results }
+    }
+
+    /// The last round: one more than that of a result that another stage returns than the one that makes it.
+    pub(super) fn last(&self, entry: &Function) -> usize {
+        let of_result = |(result, &stage): (&FuncResult, &usize)| {
+            let made = match entry.values[result.value.index()].def {
+                Def::Inst(at, _) => self.rounds[at as usize],
+                Def::Param(_) => 0,
+            };
+            made + usize::from(self.values[result.value.index()].is_some_and(|home| home != stage))
+        };
+        let results = entry.results.iter().zip(&self.results).map(of_result);
+        results.chain(self.rounds.iter().copied()).max().unwrap_or(0)
     }
 
     /// Whether another stage than the one that has it reads a value alone.

@@ -17,7 +17,7 @@ pub(super) struct Turn {
 
 /// For each round, the function of each stage.
 pub(super) fn rounds(infer: InferCx<'_>, entry: &Function, homes: &Homes, stages: usize) -> Vec<Vec<Turn>> {
-    let count = homes.rounds.iter().max().map_or(1, |last| last + 1);
+    let count = homes.last(entry) + 1;
     let is_sum = |param: &&Param| matches!(&param.role, ParamRole::State(spec) if spec.sum);
     let sums = &entry.params.iter().filter(is_sum).map(|param| (&param.name, param.value)).collect();
     let mut rounds: Vec<Vec<Turn>> = (0..count).map(|_| Vec::new()).collect();
