@@ -7,6 +7,8 @@
 //!
 //! Each case is a process of its own, so that its peak of memory is its own.
 
+#![allow(clippy::print_stdout, reason = "what was measured is its output")]
+
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
