@@ -1,5 +1,5 @@
-//! Time and memory of replaying a fault: a pass leaves out a sum over ranks, and what is refused is a program of the published size, with
-//! inputs of a smaller one that show the fault.
+//! Time and memory of looking for a witness: a pass leaves out a sum over ranks in a program of the published size, and a smaller one is
+//! tried for inputs that show it.
 //!
 //! ```text
 //! cargo bench -p halite-benches --bench replay
@@ -83,13 +83,17 @@ fn measure(preset: &str, is_wrong: bool) -> std::result::Result<(), Box<dyn std:
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or(" unknown").trim();
     println!("{preset} {}: {seconds:.2} s, at most {peak}", if is_wrong { "without a sum" } else { "as it is" });
     match compiled {
-        Ok(()) => println!("  compiled"),
+        Ok(warnings) => {
+            println!("  compiled");
+            warnings.iter().for_each(|warning| println!("  {}: {}", warning.code().id, warning.message()));
+        }
         Err(errors) => errors.iter().for_each(|error| println!("  {}: {}", error.code().id, error.message())),
     }
     Ok(())
 }
 
-fn compile(session: &Session, source: &Source) -> std::result::Result<(), Diagnostics> {
+/// Compiles the training step; returns its warnings.
+fn compile(session: &Session, source: &Source) -> std::result::Result<Diagnostics, Diagnostics> {
     let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
-    session.compile(source, &options).map(drop)
+    session.compile(source, &options).map(|compiled| compiled.warnings)
 }
