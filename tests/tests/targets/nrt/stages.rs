@@ -128,7 +128,9 @@ fn a_pipeline_whose_ranks_are_killed_again_and_again_ends_like_one_that_is_not()
         let (function, most) = [("nrt_execute", 60), ("nrt_tensor_read", 90)][below(&mut seed, 2) as usize];
         let at = format!("{function}@{}", 1 + below(&mut seed, most));
         let Ended { code, errors } = run(&mut with_death(&bench, below(&mut seed, RANKS), &at));
-        assert!([0, 128 + 9, 75].contains(&code), "{at}: {code}: {errors}");
+        // Before the first checkpoint there is nothing to go on from.
+        let is_early = code == 2 && errors.contains("no state was saved before");
+        assert!(is_early || [0, 128 + 9, 75].contains(&code), "{at}: {code}: {errors}");
         killed += u64::from(code != 0);
         if code == 0 {
             std::fs::remove_dir_all(bench.at("run")).unwrap();
