@@ -47,7 +47,7 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let source = context.load(&self.input, &self.set)?;
+        let source = context.session.load(&self.input, &self.set)?;
         let spinner = bars::spinner(context, &format!("checking {}", source.name));
         let compiled = context.session.compile(&source, &CompileOptions::default())?;
         let lints = context.session.lint(&source)?;

@@ -83,7 +83,7 @@ enum Emit {
 impl Compile {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let target = self.target.as_ref().map(|target| format!("target={target}"));
-        let source = context.load(&self.input, &[self.set.clone(), target.into_iter().collect()].concat())?;
+        let source = context.session.load(&self.input, &[self.set.clone(), target.into_iter().collect()].concat())?;
         let folder = self.output.clone().unwrap_or_else(|| PathBuf::from("build").join(&source.name));
         let spinner = bars::spinner(context, &format!("compiling {}", source.name));
         let start = std::time::Instant::now();
@@ -162,12 +162,12 @@ fn describe_unproven(count: usize) -> String {
 
 /// The modules of a bundle by name; those of stages by role, with their number.
 fn modules(manifest: &Manifest) -> String {
-    let roles: IndexSet<&str> = manifest.modules.iter().map(|module| module.role.name()).collect();
-    let files: IndexSet<&str> = manifest.modules.iter().map(|module| module.file.as_str()).collect();
-    let roles: Vec<&str> = roles.into_iter().collect();
     if manifest.num_stages() == 1 {
         return manifest.modules.iter().map(|module| module.name.as_str()).collect::<Vec<_>>().join(", ");
     }
+    let roles: IndexSet<&str> = manifest.modules.iter().map(|module| module.role.name()).collect();
+    let files: IndexSet<&str> = manifest.modules.iter().map(|module| module.file.as_str()).collect();
+    let roles: Vec<&str> = roles.into_iter().collect();
     format!("{}: {} programs, of which {} differ", roles.join(", "), manifest.modules.len(), files.len())
 }
 

@@ -127,11 +127,6 @@ impl Context {
         }
     }
 
-    /// Loads a preset, recipe or model.
-    pub(super) fn load(&mut self, input: &str, overrides: &[String]) -> Result<Source> {
-        self.session.load(input, overrides)
-    }
-
     /// A bundle that is there, or one compiled in memory whose warnings are shown. Overrides need a recipe.
     pub(super) fn bundle(&mut self, input: &str, overrides: &[String]) -> Result<(String, Bundle)> {
         let (name, ready) = self.ready(input, overrides)?;
@@ -180,7 +175,7 @@ impl Context {
         let is_run = run.is_some();
         let of_folder = run.map(|run| run.recipe()).or(is_exported.then_some(exported));
         let recipe = of_folder.map(|path| path.display().to_string());
-        let source = self.load(recipe.as_deref().unwrap_or(input), overrides).map_err(|mistakes| {
+        let source = self.session.load(recipe.as_deref().unwrap_or(input), overrides).map_err(|mistakes| {
             let takes_more = |mistake: Diagnostic| match mistake.code() {
                 codes::INPUT => mistake.note("the folder of a bundle or of a run is taken too"),
                 _ => mistake,

@@ -96,6 +96,6 @@ impl Env {
         if Path::new(&self.input).is_dir() || Bundle::is_at(Path::new(&self.input)) {
             return Ok(context.bundle(&self.input, &self.set)?.1.manifest.recipe);
         }
-        Ok(context.load(&self.input, &self.set)?.recipe)
+        Ok(context.session.load(&self.input, &self.set)?.recipe)
     }
 }

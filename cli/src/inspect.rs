@@ -197,7 +197,7 @@ impl Inspect {
             context.aside("a bundle tells the types of its state only; for those of ops name its recipe\n");
             return Ok(Output::new(describe_precision(&summary), json!(summary)));
         }
-        let source = context.load(&self.input, &self.set)?;
+        let source = context.session.load(&self.input, &self.set)?;
         let role = self.module.as_ref().map_or(Ok(ModuleRole::TRAIN_STEP), |name| role(context, name))?;
         let summary = context.session.precision(&source, &role)?;
         Ok(Output::new(describe_precision(&summary), json!(summary)))

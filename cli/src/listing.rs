@@ -13,7 +13,7 @@ pub(super) fn show(context: &mut Context, input: &str, set: &[String], role: &Mo
         () if input.ends_with(".ir") => of_file(context, input)?,
         () if input.ends_with(".pb") || Path::new(input).join(MANIFEST).is_file() => return Err(no_ir(input).into()),
         () => {
-            let source = context.load(input, set)?;
+            let source = context.session.load(input, set)?;
             context.session.listing(&source, role)?
         }
     };

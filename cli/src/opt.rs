@@ -51,7 +51,7 @@ pub(super) struct Opt {
 impl Opt {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let recipe = match &self.recipe {
-            Some(recipe) => Some(context.load(recipe, &[])?.recipe),
+            Some(recipe) => Some(context.session.load(recipe, &[])?.recipe),
             None => None,
         };
         let text = files::read_text(Path::new(&self.file))?;

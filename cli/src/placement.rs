@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// Shows the placement of the state of a recipe, and the collectives between ranks.
 pub(super) fn show(context: &mut Context, input: &str, set: &[String]) -> Result<Output> {
-    let source = context.load(input, set)?;
+    let source = context.session.load(input, set)?;
     let placement = context.session.placement(&source)?;
     Ok(Output::new(describe(&placement), json!(placement)))
 }

@@ -66,7 +66,7 @@ pub(super) struct Verify {
 
 impl Verify {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let mut source = context.load(&self.input, &self.set)?;
+        let mut source = context.session.load(&self.input, &self.set)?;
         if let Some(target) = self.target {
             source.recipe.target = TargetName::new(target);
         }

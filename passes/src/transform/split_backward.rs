@@ -1,11 +1,10 @@
 //! `split-backward`.
 
-use super::split_stages::{Args, Given, Half, Set, Written, inputs, name_of, positions};
+use super::split_stages::{Args, Given, Half, Set, Written, halves, name_of};
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::inline::check_size;
-use crate::transform::needed::needed;
-use halite_ir::{Def, FuncId, Function, Inst, Module, Op, Phase, Rewriter, StageTask, Value, inline_calls};
+use halite_ir::{FuncId, Function, Inst, Module, Op, Phase, Rewriter, StageTask, inline_calls};
 use halite_support::{Diagnostic, Names, Result};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -132,25 +131,7 @@ impl Split {
             let of = callee.results.iter().zip(&self.sent).filter(|(_, own)| **own == sent);
             of.map(|(result, _)| result.value).collect()
         };
-        let (mut input, mut weights) = (Half::default(), Half::default());
-        input.outputs = results(true);
-        let of_input = needed(callee, input.outputs.iter().copied(), |_| true);
-        let is_kept = |value: &Value| match callee.values[value.index()].def {
-            Def::Inst(at, _) => of_input[at as usize] && !is_made_again(&callee.insts[at as usize]),
-            Def::Param(_) => false,
-        };
-        weights.outputs = results(false);
-        input.outputs.extend(weights.outputs.iter().copied().filter(is_kept));
-        weights.outputs.retain(|value| !is_kept(value));
-        let of_weights =
-            needed(callee, weights.outputs.iter().copied(), |at| !of_input[at] || is_made_again(&callee.insts[at]));
-        input.insts = positions(&of_input);
-        weights.insts = positions(&of_weights);
-        input.inputs = inputs(callee, &input.insts, &input.outputs);
-        weights.inputs = inputs(callee, &weights.insts, &weights.outputs);
-        let handed_on = weights.inputs.iter().copied().filter(|value| is_kept(value) && !input.outputs.contains(value));
-        input.residuals = handed_on.collect();
-        [input, weights]
+        halves(callee, [results(true), results(false)], |_| true, |at| !is_made_again(&callee.insts[at]))
     }
 }
 

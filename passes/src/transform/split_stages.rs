@@ -15,7 +15,7 @@ use owners::Owners;
 pub(in crate::transform) use owners::owners;
 pub use programs::{StageProgram, stage_programs};
 use stage::stages;
-pub(in crate::transform) use stage::{Half, Set, inputs, positions};
+pub(in crate::transform) use stage::{Half, Set, halves, inputs};
 pub(in crate::transform) use terms::{Term, terms};
 pub(in crate::transform) use write::{Args, Given, Writer, Written, name_of};
 

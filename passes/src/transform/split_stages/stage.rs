@@ -67,18 +67,8 @@ impl Splitter<'_> {
             half.outputs.insert(value);
         }
         // The backward makes again what it can of the batch and of weights; the rest of what the forward made it is given.
-        let kept: Vec<bool> = (0..of_forward.len()).map(|at| of_forward[at] && self.is_own(at)).collect();
-        let is_kept = |value: &Value| self.inst(*value).is_some_and(|at| kept[at]);
-        forward.outputs.extend(backward.outputs.iter().copied().filter(is_kept));
-        backward.outputs.retain(|value| !is_kept(value));
-        let of_backward =
-            needed(self.entry, backward.outputs.iter().copied(), |at| self.owners.runs(self.part, at) && !kept[at]);
-        forward.insts = positions(&of_forward);
-        backward.insts = positions(&of_backward);
-        forward.inputs = inputs(self.entry, &forward.insts, &forward.outputs);
-        backward.inputs = inputs(self.entry, &backward.insts, &backward.outputs);
-        let made = backward.inputs.iter().copied().filter(is_kept);
-        forward.residuals = made.filter(|value| !forward.outputs.contains(value)).collect();
+        let runs = |at| self.owners.runs(self.part, at);
+        let [forward, backward] = halves(self.entry, [forward.outputs, backward.outputs], runs, |at| self.is_own(at));
         Stage { forward, backward }
     }
 
@@ -123,8 +113,32 @@ impl Splitter<'_> {
     }
 }
 
-/// The positions that are chosen.
-pub(in crate::transform) fn positions(chosen: &[bool]) -> Vec<usize> {
+/// Two functions that run one after the other, each with its outputs, of instructions that are theirs. Of what the first makes, the second
+/// is given as residuals what is `kept`, and makes the rest again.
+pub(in crate::transform) fn halves(
+    entry: &Function,
+    [first, second]: [Set; 2],
+    runs: impl Fn(usize) -> bool,
+    kept: impl Fn(usize) -> bool,
+) -> [Half; 2] {
+    let mut first = Half { outputs: first, ..Half::default() };
+    let mut second = Half { outputs: second, ..Half::default() };
+    let of_first = needed(entry, first.outputs.iter().copied(), &runs);
+    let kept: Vec<bool> = of_first.iter().enumerate().map(|(at, &made)| made && kept(at)).collect();
+    let is_kept = |value: &Value| matches!(entry.values[value.index()].def, Def::Inst(at, _) if kept[at as usize]);
+    first.outputs.extend(second.outputs.iter().copied().filter(is_kept));
+    second.outputs.retain(|value| !is_kept(value));
+    let of_second = needed(entry, second.outputs.iter().copied(), |at| runs(at) && !kept[at]);
+    first.insts = positions(&of_first);
+    second.insts = positions(&of_second);
+    first.inputs = inputs(entry, &first.insts, &first.outputs);
+    second.inputs = inputs(entry, &second.insts, &second.outputs);
+    let handed_on = second.inputs.iter().copied().filter(is_kept);
+    first.residuals = handed_on.filter(|value| !first.outputs.contains(value)).collect();
+    [first, second]
+}
+
+fn positions(chosen: &[bool]) -> Vec<usize> {
     chosen.iter().enumerate().filter(|(_, chosen)| **chosen).map(|(at, _)| at).collect()
 }
 
