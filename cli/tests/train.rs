@@ -241,3 +241,27 @@ fn weights_alone_start_a_run() {
     let (ended, started) = (evals("first")[1], evals("weights")[0]);
     assert!((ended - started).abs() < 0.01 && evals("first")[0] - started > 0.1, "{ended} {started}");
 }
+
+/// Devices of the CPU share one pool of threads. On two cores, this model hung in its first update while XNNPACK worked on threads of it
+/// (`runtime/src/pjrt/options.rs`); smaller ones, and those on the plain code of most tests, never did.
+#[test]
+fn replicas_of_a_model_that_fills_all_threads_do_not_wait_for_one_another_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let sizes = [
+        "layers=1",
+        "hidden=256",
+        "heads=4",
+        "kv_heads=4",
+        "ffn=512",
+        "seq=128",
+        "batch=1",
+        "precision=fp32",
+        "parallel.data=8",
+    ];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+    command
+        .args(["train", "tiny", "--text", CORPUS, "--steps", "2", "-o", "run"])
+        .args(sizes.map(|size| format!("--set={size}")));
+    let output = command.current_dir(folder.path()).env_remove("XLA_FLAGS").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

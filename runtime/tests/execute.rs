@@ -1,11 +1,12 @@
 //! Compiling and running through the plugin.
 
 use crate::common::{add, add_in_place, aliased, client, compile, module};
-use halite_hlo::{ArrayType, ReduceKind};
+use halite_hlo::{ArrayType, DotDims, ReduceKind};
 use halite_runtime::{
     CompileOptions, Executable, Executor, Input, Pjrt, Program, RuntimeError, evaluate, evaluate_replicas,
 };
 use halite_tensor::{DType, HostTensor, Shape};
+use std::iter::{once, repeat_n};
 
 fn vector(dtype: DType, values: [f64; 4]) -> HostTensor {
     HostTensor::from_f64s(dtype, [4], values)
@@ -286,4 +287,29 @@ fn one_executable_serves_two_threads() {
             });
         }
     });
+}
+
+/// CPU XLA would multiply by XNNPACK here, which packs the right side once and packs it anew only where it lies at another address.
+#[test]
+fn a_matrix_that_is_changed_in_its_place_is_read_anew() {
+    let executor = client(1);
+    let [x, w] = [[256, 256], [256, 128]].map(|sizes| ArrayType::new(DType::F32, sizes));
+    let hlo = aliased(&[w.clone(), x.clone()], &[(0, 0)], |entry, p| {
+        let x = entry.negate(p[1])?;
+        let dims =
+            DotDims { lhs_contracting: once(1).collect(), rhs_contracting: once(0).collect(), ..Default::default() };
+        let product = entry.dot(x, p[0], &dims, DType::F32)?;
+        Ok(vec![entry.add(p[0], product)?, product])
+    });
+    let executable = compile(&executor, &hlo);
+    // An identity: the product is what the state was, negated, and the new state is zero.
+    let identity = (0..256 * 256).map(|index| f64::from(index / 256 == index % 256));
+    let x = executor.upload(&HostTensor::from_f64s(DType::F32, x.shape, identity), 0).unwrap();
+    let mut state = executor.upload(&HostTensor::from_f64s(DType::F32, w.shape, repeat_n(1.0, 256 * 128)), 0).unwrap();
+    for expected in [-1.0, 0.0, 0.0] {
+        let mut outputs = executable.execute(vec![Input::Donate(state), Input::Keep(x.as_ref())]).unwrap();
+        let product = outputs.swap_remove(1).download().unwrap().f64s();
+        assert!(product.iter().all(|value| *value == expected), "{:?} for {expected}", &product[..4]);
+        state = outputs.swap_remove(0);
+    }
 }

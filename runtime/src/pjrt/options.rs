@@ -13,6 +13,10 @@ pub(super) fn encode(options: &CompileOptions, devices: Vec<i64>) -> Vec<u8> {
     set("xla_allow_excess_precision", Value::Bool(options.excess_precision));
     // The fast forms of minimum and maximum drop a NaN in the second operand.
     set("xla_cpu_enable_fast_min_max", Value::Bool(false));
+    // A matmul by XNNPACK reads a right side that is a parameter as it was when first read at its address (0.0.1 of the plugin), so state that
+    // is donated stays as it was: from the second update on, gradients of a model 256 wide were wrong. And devices share one pool of threads,
+    // of which a collective holds the one that it runs on, while XNNPACK waits for what it gave to the others: replicas of that model hung.
+    set("xla_cpu_use_xnnpack", Value::Bool(false));
     // With its schedule for concurrency CPU XLA (0.0.1 of the plugin) starts independent collectives in an order of its own on each device, and
     // devices wait for one another for ever: tiny on 2 x 4 devices with ZeRO hung within 12 updates in 4 of 5 runs, and never without.
     if options.num_replicas > 1 {
