@@ -13,9 +13,8 @@ use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
 use halite_bundle::ModuleRole;
-use halite_ir::{Module, rewrite_functions};
-use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_support::{Diagnostics, Result};
+use halite_support::Diagnostics;
+use halite_tests::forgotten_sum::ForgetSum;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,36 +22,7 @@ use std::time::Instant;
 /// The published layouts; of the 70B one stage.
 const CASES: [(&str, &[&str]); 2] = [("hlat-7b", &[]), ("hlat-70b", &["parallel.pipeline=1"])];
 
-/// Leaves out the first sum of a tensor over ranks.
-#[derive(Debug)]
-struct ForgetSum;
-
-impl Pass for ForgetSum {
-    fn info(&self) -> PassInfo {
-        PassInfo::new("forget-sum", "leave out a sum over ranks", Relation::Identical)
-    }
-
-    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let mut changed = Changed::No;
-        rewrite_functions(module, cx.registry, |b, source| {
-            for inst in &source.insts {
-                let is_sum = matches!(inst.op.name(), "all_reduce" | "reduce_scatter");
-                let same = is_sum && source.ty(inst.args[0]) == source.ty(inst.results[0]);
-                if same && source.ty(inst.results[0]).rank() > 1 && changed == Changed::No {
-                    let left = b.values(&inst.args)?[0];
-                    b.replace(inst.results[0], left);
-                    changed = Changed::Yes;
-                } else {
-                    b.copy(source, inst)?;
-                }
-            }
-            Ok(())
-        })?;
-        Ok(changed)
-    }
-}
-
-fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     match &args[..] {
         [preset, program] => measure(preset, program == "wrong"),
@@ -67,7 +37,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-fn measure(preset: &str, is_wrong: bool) -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn measure(preset: &str, is_wrong: bool) -> Result<(), Box<dyn std::error::Error>> {
     let overrides = CASES.iter().find(|(name, _)| *name == preset).map_or(&[][..], |(_, overrides)| overrides);
     let overrides: Vec<String> = overrides.iter().map(|one| (*one).to_owned()).collect();
     let mut session = Session::new();
@@ -93,7 +63,7 @@ fn measure(preset: &str, is_wrong: bool) -> std::result::Result<(), Box<dyn std:
 }
 
 /// Compiles the training step; returns its warnings.
-fn compile(session: &Session, source: &Source) -> std::result::Result<Diagnostics, Diagnostics> {
+fn compile(session: &Session, source: &Source) -> Result<Diagnostics, Diagnostics> {
     let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     session.compile(source, &options).map(|compiled| compiled.warnings)
 }

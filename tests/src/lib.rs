@@ -12,6 +12,7 @@ pub mod covering;
 pub mod defined;
 mod dropout;
 mod finite;
+pub mod forgotten_sum;
 mod golden;
 pub mod joint;
 pub mod known_differences;

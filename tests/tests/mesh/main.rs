@@ -9,6 +9,7 @@ mod mesh_rounding;
 mod node_counts;
 mod padded_vocabulary;
 mod partition;
+mod replica_witness;
 mod replicas;
 mod right_programs;
 mod seeded_replicas;

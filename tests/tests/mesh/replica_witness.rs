@@ -1,0 +1,37 @@
+//! A program that ranks compute wrongly is refused with inputs that show it, at the published size and in narrow types.
+
+use halite::Session;
+use halite::compile::CompileOptions;
+use halite_bundle::ModuleRole;
+use halite_tests::forgotten_sum::ForgetSum;
+use std::sync::Arc;
+
+/// What is said of a preset where a sum over ranks is left out: the error, or the warnings.
+fn said(preset: &str, settings: &[&str]) -> Result<Vec<String>, String> {
+    let mut session = Session::new();
+    session.passes.register(Arc::new(ForgetSum)).unwrap();
+    session.roles.insert_after("take-rank", "forget-sum").unwrap();
+    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    let source = session.load(preset, &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+    let compiled = session.compile(&source, &options);
+    compiled
+        .map(|compiled| compiled.warnings.iter().map(|warning| warning.message().to_owned()).collect())
+        .map_err(|errors| format!("{errors:?}"))
+}
+
+/// In `bf16`, the loss of a step that forgets a sum is within what roundings explain.
+#[test]
+fn a_sum_that_is_forgotten_is_shown_in_every_precision() {
+    for precision in ["fp32", "mixed", "bf16-sr"] {
+        let precision = format!("precision={precision}");
+        let error = said("tiny", &["batch=2", "seq=16", "parallel.tensor=2", &precision]).unwrap_err();
+        assert!(error.contains("E0901") && error.contains("tried: rank"), "{precision}: {error}");
+    }
+}
+
+#[test]
+fn a_sum_that_is_forgotten_is_shown_at_the_published_size() {
+    let error = said("hlat-7b", &[]).unwrap_err();
+    assert!(error.contains("E0901") && error.contains("tried: rank"), "{error}");
+}
