@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// What is said of a preset where a sum over ranks is left out: the error, or the warnings.
 fn said(preset: &str, settings: &[&str]) -> Result<Vec<String>, String> {
     let mut session = Session::new();
-    session.passes.register(Arc::new(ForgetSum)).unwrap();
-    session.roles.insert_after("take-rank", "forget-sum").unwrap();
+    session.passes.register(Arc::new(ForgetSum)).expect("no pass has its name");
+    session.roles.insert_after("take-rank", "forget-sum").expect("steps on ranks take their rank");
     let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
     let source = session.load(preset, &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
