@@ -6,7 +6,7 @@ use halite_bundle::ModuleRole;
 use halite_tests::forgotten_sum::ForgetSum;
 use std::sync::Arc;
 
-/// What is said of a preset where a sum over ranks is left out: the error, or the warnings.
+/// The warnings of a preset where a sum over ranks is left out, or its errors.
 fn said(preset: &str, settings: &[&str]) -> Result<Vec<String>, String> {
     let mut session = Session::new();
     session.passes.register(Arc::new(ForgetSum)).expect("no pass has its name");
