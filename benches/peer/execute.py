@@ -20,6 +20,8 @@ from jaxlib import xla_client
 
 from hlo import Module
 
+# With XNNPACK the plugin goes on with the weights of the first step once they are donated; Halite switches it off too.
+NO_XNNPACK = {"xla_cpu_use_xnnpack": False}
 SAMPLE_SECONDS = 0.1  # a run repeats the step until it takes about this long
 
 
@@ -29,9 +31,11 @@ class Step:
     def __init__(self, data):
         self.module = Module(data)
         device = jax.devices()[0]
+        options = xla_client.CompileOptions()
+        options.env_option_overrides = list(NO_XNNPACK.items())
         start = time.perf_counter()
         self.executable = device.client.compile_and_load(
-            _jax.mlir.hlo_to_stablehlo(data), _jax.DeviceList((device,)), xla_client.CompileOptions()
+            _jax.mlir.hlo_to_stablehlo(data), _jax.DeviceList((device,)), options
         )
         self.compile_seconds = time.perf_counter() - start
         self.arguments = None

@@ -19,15 +19,17 @@ from pathlib import Path
 import numpy as np
 
 from configs import CONFIGS
+from execute import NO_XNNPACK
 from peer import ratio
 
 # JAX hands its own defaults to a plugin. Two of them mean something else than what the plugin does itself: the number of a kind of fusion,
-# which is that of another kind to the XLA of the plugin, and the scheduler. `PLUGIN` is what the plugin has where nothing is handed to it.
-PLUGIN = {
+# which is that of another kind to the XLA of the plugin, and the scheduler. `HALITE` is what the plugin has from Halite.
+HALITE = {
     "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
     "xla_cpu_enable_concurrency_optimized_scheduler": True,
+    **NO_XNNPACK,
 }
-OPTIONS = {"JAX's options": {}, "plugin's options": PLUGIN}
+OPTIONS = {"JAX's options": {}, "Halite's options": HALITE}
 VARIANTS = ("unrolled", "scan")
 
 

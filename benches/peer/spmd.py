@@ -21,7 +21,7 @@ import jax
 
 import jax_step
 from agree import ALLOWED, answers, errors, halite_bundle, initial, is_transposed, jax_names, run_jax
-from execute import Step
+from execute import NO_XNNPACK, Step
 from jax_spmd import METRICS, VARIANTS, SpmdStep
 from layouts import DEVICES, LAYOUTS, MODEL
 from peer import ratio, show_number, show_ratio, typical
@@ -32,7 +32,7 @@ RECOMPUTE = {"none": '["none"]', "default": "[]", "selective": '["attention", "a
 HALITE = {f"Halite {policy}": policy for policy in RECOMPUTE}
 PEERS = {f"JAX {variant}": variant for variant in VARIANTS}
 # Both compilers get the same. With the other schedule CPU XLA may start collectives in another order on each device, and hang.
-COMPILER_OPTIONS = {"xla_cpu_enable_concurrency_optimized_scheduler": False}
+COMPILER_OPTIONS = {"xla_cpu_enable_concurrency_optimized_scheduler": False, **NO_XNNPACK}
 COMPARED = (
     ("Halite none", "JAX naive"), ("Halite none", "JAX strong"),
     ("Halite default", "JAX naive"), ("Halite default", "JAX strong"),

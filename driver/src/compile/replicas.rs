@@ -69,13 +69,18 @@ impl Session {
         options: &CompileOptions,
     ) -> Result<(), Diagnostic> {
         let Some(finding) = findings.report::<ReplicaFinding>() else { return Ok(()) };
-        // What a sum leaves out can be less than what narrow types round off, so where they show nothing, `f32` is tried.
-        let mut exact = source.clone();
-        exact.recipe.precision = PrecisionName::Fp32.precision();
-        let of = |source| self.replica_witness(source, role, options).ok().flatten();
         // A model that cannot be made small is one of which nothing is shown.
-        let witness = of(source).or_else(|| (exact.recipe != source.recipe).then(|| of(&exact)).flatten());
-        witness.map_or(Ok(()), |witness| Err(finding.wrong(&witness).into_bug("`check-replicas`")))
+        let witness_of = |source: &Source| self.replica_witness(source, role, options).ok().flatten();
+        // What a sum leaves out can be less than what narrow types round off, so where they show nothing, `f32` is tried.
+        let in_f32 = || {
+            let mut exact = source.clone();
+            exact.recipe.precision = PrecisionName::Fp32.precision();
+            (exact.recipe != source.recipe).then(|| witness_of(&exact)).flatten()
+        };
+        match witness_of(source).or_else(in_f32) {
+            Some(witness) => Err(finding.wrong(&witness).into_bug("`check-replicas`")),
+            None => Ok(()),
+        }
     }
 
     /// A witness that ranks compute something else than one device, from the modules of a role: their sizes are scaled down as by
