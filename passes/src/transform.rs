@@ -25,6 +25,7 @@ pub(crate) mod inline;
 pub(crate) mod key_dropout;
 pub(crate) mod legalize;
 pub(crate) mod loss_scale;
+mod micro_batch;
 pub(crate) mod needed;
 pub(crate) mod outline_layers;
 pub(crate) mod packed;

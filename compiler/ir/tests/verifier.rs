@@ -283,6 +283,19 @@ fn closed_state() {
     );
 }
 
+/// What adds to sums replaces all of them; what updates weights may leave those that it reads.
+#[test]
+fn sums_are_replaced_by_what_adds_to_them() {
+    let text = |results: &str, returned: &str| {
+        format!(
+            "module @m {{phase = step}}\nfunc @f(%w: f32[] {{weight, init = ones}}, %a: f32[] {{state = accum, of = \"w\", sum}}, \
+             %b: f32[] {{state = accum_loss, sum}}) -> ({results}) {{\n  %y = add %a, %b : f32[]\n  return {returned}\n}}\n"
+        )
+    };
+    check(&read(&text("w: f32[] {state = \"w\"}, loss: f32[] {loss}", "%y, %b"))).unwrap();
+    rejects_text(&text("a: f32[] {state = \"a\"}", "%y"), |_| {}, &["`b` has no replacement among the results"]);
+}
+
 #[test]
 fn a_forward_module_may_be_legal() {
     let text = "module @m {phase = legal}\nfunc @f(%w: f32[4] {weight, init = ones}) -> (f32[4]) {\n  %y = tanh %w : f32[4]\n  return %y\n}\n";

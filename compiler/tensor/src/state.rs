@@ -24,8 +24,8 @@ pub struct StateSpec {
     pub of: Option<Name>,
     /// Its initialization.
     pub init: Init,
-    /// Whether it only passes between the modules of one update. It then holds its initial value between updates, so that a
-    /// saved state leaves it out and loading one starts it anew.
+    /// Whether it only passes between the modules of one update, so that a saved state leaves it out and loading one starts it anew.
+    /// Between updates it holds its initial value, or what the next update does not read: the first micro-batch starts sums.
     pub transient: bool,
     /// Whether it sums up the micro-batches of an update, between the modules that make one. Ranks then hold terms of it along the axes
     /// that divide the batch. What does is transient.

@@ -4,15 +4,15 @@ mod sites;
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::micro_batch::micro_batch;
 use crate::transform::scalar_state::scalar_state;
 use crate::transform::streams::stream_keys;
 use halite_ir::ops::{Or, ShiftLeft};
 use halite_ir::{
-    Attr, Composite, Function, InferCx, Inst, Module, Op, ParamRole, Phase, Rewriter, TensorType, Value, Values,
-    rewrite_planned,
+    Attr, Composite, Function, InferCx, Inst, Module, Op, Phase, Rewriter, TensorType, Value, Values, rewrite_planned,
 };
 use halite_support::{Diagnostic, Result};
-use halite_tensor::{Content, DType, HostTensor, STEP, StateSpec};
+use halite_tensor::{DType, HostTensor, STEP, StateSpec};
 use rustc_hash::FxHashMap;
 use sites::{counts, streams};
 
@@ -21,9 +21,6 @@ const PASS: &str = "key-dropout";
 
 /// The scope of what all dropout shares.
 const SCOPE: &str = "dropout";
-
-/// The name of the number of the micro-batch.
-const MICRO_BATCH: &str = "micro_batch";
 
 /// Gives each dropout of a model random bits, for a module that trains; without them it does nothing.
 ///
@@ -130,16 +127,6 @@ fn draw(b: &mut Rewriter<'_>, steps: u64) -> Result<Value> {
     }
     b.set_loc(outer);
     Ok(draw)
-}
-
-/// The number of the micro-batch, which each call is given.
-fn micro_batch(b: &mut Rewriter<'_>) -> Value {
-    let role = ParamRole::Known(Content::MicroBatch);
-    if let Some(param) = b.function().params.iter().find(|param| param.role == role) {
-        return param.value;
-    }
-    let name = b.function().param_names().unused(MICRO_BATCH);
-    b.param(name, TensorType::scalar(DType::S32), role)
 }
 
 /// A function whose dropout is being given bits.

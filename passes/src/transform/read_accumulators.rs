@@ -3,24 +3,21 @@
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulators::Sum;
-use halite_ir::{Builder, LocKind, Module, Param, ParamRole, Phase, ResultRole, StepPart, Value};
+use halite_ir::{Builder, LocKind, Module, Param, ParamRole, Phase, StepPart, Value};
 use halite_support::Result;
 
 /// The name of the pass.
 const PASS: &str = "read-accumulators";
 
-/// Has the module that makes the update read its gradients from sums that are state, in the place of all that computes them, and
-/// start the sums anew: the other half of [`add-to-accumulators`](super::add_to_accumulators).
+/// Has the module that makes the update read its gradients from sums that are state, in the place of all that computes them: the other
+/// half of [`add-to-accumulators`](super::add_to_accumulators), which starts them anew.
 ///
 /// ```text
 /// func @main(%x: f32[4] {batch}, %w: f32[4] {weight, ..}) -> (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"})
 /// =>
 /// func @main(%w: f32[4] {weight, ..}, %accum_loss: f32[] {..}, .., %accum.w: f32[4] {state = accum, of = "w", sum})
-///   -> (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"}, accum_loss: f32[] {state = "accum_loss"}, ..) {
-///   %count = abs %accum_count : f32[]
-///   %0 = constant 0.0 : f32[]
-///   ..
-///   return %accum_loss, %count, %accum.w, %0, ..
+///   -> (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"}) {
+///   return %accum_loss, %accum_count, %accum.w
 /// ```
 #[derive(Debug)]
 pub(crate) struct ReadAccumulators;
@@ -47,17 +44,7 @@ impl Pass for ReadAccumulators {
             let param = param_of(&mut b, sum);
             let params: Vec<Value> = others.iter().map(|sum| param_of(&mut b, sum)).collect();
             let param = params.into_iter().try_fold(param, |all, param| b.add(all, param))?;
-            // The step returns these as they are, and may not return a buffer that it replaces.
-            let value = match sum.result.role {
-                ResultRole::Count => b.abs(param)?,
-                ResultRole::Sum => b.add_scalar(param, 0.0)?,
-                _ => param,
-            };
-            b.named_result(value, sum.result.name.clone(), sum.result.role.clone());
-        }
-        for sum in &sums {
-            let zero = sum.zero(&mut b)?;
-            b.named_result(zero, sum.param_name(), ResultRole::State(sum.param_name()));
+            b.named_result(param, sum.result.name.clone(), sum.result.role.clone());
         }
         b.set_loc(outer);
         b.finish();

@@ -93,6 +93,10 @@ fn is_transient(param: &Param) -> bool {
     matches!(&param.role, ParamRole::State(spec) if spec.transient)
 }
 
+fn is_sum(param: &Param) -> bool {
+    matches!(&param.role, ParamRole::State(spec) if spec.sum)
+}
+
 /// Whether the entry updates anything: weights have state, or there is a replacement. What only reads other state does not.
 fn has_state(entry: &Function) -> bool {
     entry.params.iter().any(|param| param.role.weight_of().is_some())
@@ -113,13 +117,14 @@ fn check_closed(id: FuncId, entry: &Function, errors: &mut Errors<'_>) {
             errors.at_return(id, broken(format!("`{of}` is `{expected}`, its replacement is `{found}`")));
         }
     }
-    // A module that only hands on what passes between the modules of an update leaves the rest as it is.
+    // A module that only hands on what passes between the modules of an update leaves the rest as it is. One that updates the rest
+    // may read sums as they are: the next update starts them.
     let replaced = |param: &&Param| states.get(&*param.name).is_some_and(|(_, count)| *count > 0);
     let only_transient = entry.params.iter().filter(replaced).any(is_transient)
         && entry.params.iter().filter(replaced).all(is_transient);
     for param in entry.params.iter().filter(|param| is_state(param) && (is_transient(param) || !only_transient)) {
         match states.get(&*param.name).map_or(0, |(_, count)| *count) {
-            0 if entry.task.is_some() => {}
+            0 if entry.task.is_some() || (is_sum(param) && !only_transient) => {}
             0 => errors.at_return(id, broken(format!("`{}` has no replacement among the results", param.name))),
             1 => {}
             count => errors.at_return(id, broken(format!("`{}` has {count} replacements", param.name))),

@@ -94,6 +94,24 @@ pub(super) const KINDS: &[Kind] = &[
     wrong("last piece of a module left out", |m| modules(m, last_piece)),
     wrong("all of the last piece left out", |m| vec![without_last_piece(m)]),
     wrong("backward before its forward", |m| actions(m, backward_first)),
+    wrong("weights' half of a backward missing", |m| {
+        actions(m, |m, s, at| of_weights(&m.schedule[s][at]).map(|_| _ = m.schedule[s].remove(at)))
+    }),
+    wrong("weights' half of a backward doubled", |m| {
+        actions(m, |m, s, at| of_weights(&m.schedule[s][at]).map(|_| double(m, s, at)))
+    }),
+    wrong("weights' half before the half that it reads of", |m| actions(m, weights_first)),
+    wrong("weights' half of another piece", |m| {
+        actions(m, |m, s, at| of_weights(&m.schedule[s][at]).and_then(|_| renumber(m, s, at)))
+    }),
+    wrong("weights' halves of two pieces exchanged", |m| {
+        actions(m, |m, s, at| of_weights(&m.schedule[s][at]).and_then(|_| exchange_runs(m, s, at, false)))
+    }),
+    wrong("weights' half after the update", |m| actions(m, weights_late)),
+    wrong("weights' half in the place of the inputs' half", |m| {
+        actions(m, |m, s, at| of_weights(&m.schedule[s][at]).and_then(|_| another_half(m, s, at)))
+    }),
+    wrong("two values exchanged that one half hands on to the other", |m| modules(m, exchange_between_halves)),
     wrong("pieces of two runs of a module exchanged", |m| actions(m, |m, s, at| exchange_runs(m, s, at, false))),
     wrong("micro-batches exchanged on a stage, sends and all", |m| {
         actions(m, |m, s, at| exchange_runs(m, s, at, true))
@@ -354,6 +372,49 @@ fn backward_first(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
     let there = m.schedule[stage].iter().position(|action| run(action) == Some((back.clone(), own)))?;
     m.schedule[stage].swap(at, there);
     Some(())
+}
+
+/// The part of the name of a module that is the half of a backward for gradients by weights, and of the other half.
+const OF_WEIGHTS: &str = ".backward_weights_";
+const OF_INPUT: &str = ".backward_input_";
+
+/// The module and piece of a half of a backward for gradients by weights.
+fn of_weights(action: &Action) -> Option<(String, usize)> {
+    run(action).filter(|(name, _)| name.contains(OF_WEIGHTS))
+}
+
+/// Puts the half for weights where the other half is, and that in its place.
+fn weights_first(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
+    let (name, own) = of_weights(&m.schedule[stage][at])?;
+    let other = (name.replace(OF_WEIGHTS, OF_INPUT), own);
+    let there = m.schedule[stage].iter().position(|action| run(action).as_ref() == Some(&other))?;
+    m.schedule[stage].swap(at, there);
+    Some(())
+}
+
+/// Puts the last half for weights behind the update that reads its sums.
+fn weights_late(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
+    of_weights(&m.schedule[stage][at])?;
+    let update = m.schedule[stage].iter().position(|action| run_once(action).is_some())?;
+    let is_last = !m.schedule[stage][at + 1..].iter().any(|action| of_weights(action).is_some());
+    let moved = m.schedule[stage].remove(at);
+    m.schedule[stage].insert(update, moved);
+    is_last.then_some(())
+}
+
+/// Has the half for weights be run again as the half for inputs.
+fn another_half(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
+    let (name, piece) = of_weights(&m.schedule[stage][at])?;
+    m.schedule[stage][at] = Action::Run { module: name.replace(OF_WEIGHTS, OF_INPUT), pieces: Some(piece..piece + 1) };
+    Some(())
+}
+
+/// Exchanges two values that a half for weights is given by the other half.
+fn exchange_between_halves(m: &mut Manifest, at: usize) -> Option<()> {
+    let inputs = &mut m.modules[at].inputs;
+    let given: Vec<usize> = (0..inputs.len()).filter(|&at| inputs[at].name.contains(OF_INPUT)).collect();
+    let mut pairs = given.iter().flat_map(|&one| given.iter().map(move |&other| (one, other)));
+    pairs.find_map(|(one, other)| if one < other { exchange(inputs, one, other) } else { None })
 }
 
 /// Exchanges the pieces of a run of a module and of the next one, and of the sends behind them.
