@@ -18,6 +18,8 @@ pub enum Linear {
     Each,
     /// When the first operand alone is a partial sum.
     First,
+    /// When all operands but the first are partial sums: a choice between them.
+    Rest,
 }
 
 /// The shardings of the operands and results of one instruction.

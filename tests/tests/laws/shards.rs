@@ -143,6 +143,7 @@ fn terms_of_operands_give_terms_of_results() {
             Linear::Jointly => vec![(0..case.args.len()).collect()],
             Linear::Each => (0..case.args.len()).map(|at| vec![at]).collect(),
             Linear::First => vec![vec![0]],
+            Linear::Rest => vec![(1..case.args.len()).collect()],
         };
         let module = sample_module(&case.sample, &registry).unwrap();
         let run = |inputs: Vec<HostTensor>| {

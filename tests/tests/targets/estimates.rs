@@ -177,8 +177,10 @@ const PIPELINES: [(&str, &str, &[&str]); 6] = [
     ),
 ];
 
-/// The peak of a stage is that of the forward or backward that needs most. Updates are shown and not held to it: CPU XLA keeps a copy of the
-/// sums over micro-batches, which an update sets to zero in their place, and estimates do not have these.
+/// So many bytes an estimate may be off, however little there is: pointers and numbers.
+const LITTLE: u64 = 4096;
+
+/// The peak of a stage is that of the forward or backward that needs most, and that of its update.
 #[test]
 fn peaks_of_stages_are_those_of_cpu_xla() {
     let found = for_each(&PIPELINES, |&(name, input, settings)| {
@@ -198,8 +200,8 @@ fn peaks_of_stages_are_those_of_cpu_xla() {
         for ((of, stage), (estimated, reported)) in peaks {
             let error = (estimated as f64 / reported as f64 - 1.0) * 100.0;
             println!("{name:32} stage {stage} {of:11} {reported:>14} {estimated:>14} {error:+6.1}%");
-            if of == "micro-batch" && error.abs() > 15.0 {
-                wrong.push(format!("stage {stage} of {name} is off by {error:.1}%"));
+            if error.abs() > 15.0 && estimated.abs_diff(reported) > LITTLE {
+                wrong.push(format!("stage {stage} of {name}, {of}, is off by {error:.1}%"));
             }
         }
     }

@@ -210,13 +210,13 @@ impl Application<'_> {
             own.iter().enumerate().all(|(at, term)| term.is_some() || self.args[from + at].zero)
         };
         let count = terms.iter().flatten().count();
-        let passes = match (self.op, self.linear) {
+        let passes = match self.linear {
             _ if kind != Reduction::Sum => moves(self.op, self.linear) || combines(self.op, kind),
-            (Op::Select(_), _) => terms[0].is_none() && all(&terms[1..], 1),
-            (_, Linear::Jointly) => all(terms, 0),
-            (_, Linear::Each) => count == 1,
-            (_, Linear::First) => count == 1 && terms[0].is_some(),
-            (_, Linear::No) => false,
+            Linear::Jointly => all(terms, 0),
+            Linear::Each => count == 1,
+            Linear::First => count == 1 && terms[0].is_some(),
+            Linear::Rest => terms[0].is_none() && all(&terms[1..], 1),
+            Linear::No => false,
         };
         passes.then_some(kind)
     }

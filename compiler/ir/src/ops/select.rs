@@ -10,6 +10,7 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, require_same, shape_error};
+use crate::shards::Linear;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
@@ -73,6 +74,10 @@ impl OpDef for Select {
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
         FactorMap::elementwise(args, results)
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::Rest
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

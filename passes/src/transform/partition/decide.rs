@@ -67,16 +67,24 @@ pub(super) fn passing(question: &Question<'_>) -> Vec<Passing> {
     sub_axes.dedup();
     let sharded = |sub_axis: SubAxisId| facts.iter().any(|fact| fact.place.sharding.find(sub_axis).is_some());
     let partial = |fact: &Fact| !fact.place.is_whole();
+    let passes = |fact: &Fact| partial(fact) || fact.zero || fact.place.sharding.0.is_empty();
     let linear = match question.linear {
         Linear::No => false,
-        Linear::Jointly => facts.iter().all(|fact| partial(fact) || fact.zero || fact.place.sharding.0.is_empty()),
+        Linear::Jointly => facts.iter().all(passes),
         Linear::Each => facts.iter().filter(|fact| partial(fact)).count() == 1,
         Linear::First => facts.iter().skip(1).all(|fact| !partial(fact)),
+        Linear::Rest => facts.iter().take(1).all(|fact| !partial(fact)) && facts.iter().skip(1).all(passes),
     };
     let linear = linear && !question.rounds;
     let allowed = linear && !sub_axes.iter().any(|&sub_axis| sharded(sub_axis));
-    let joint = question.linear == Linear::Jointly;
-    let of = |fact: &Fact| {
+    // Operands from this one on are terms together, those before are whole.
+    let first = match question.linear {
+        Linear::Jointly => 0,
+        Linear::Rest => 1,
+        Linear::No | Linear::Each | Linear::First => facts.len(),
+    };
+    let of = |(at, fact): (usize, &Fact)| {
+        let joint = at >= first;
         let scalar = fact.place.sharding.0.is_empty();
         let all = fact.place.partial == sub_axes || (joint && (fact.zero || scalar));
         match (partial(fact), allowed && all) {
@@ -86,19 +94,23 @@ pub(super) fn passing(question: &Question<'_>) -> Vec<Passing> {
             (false, _) => Some(SubAxes::new()),
         }
     };
-    let answer: Vec<Option<SubAxes>> = facts.iter().map(of).collect();
+    let answer: Vec<Option<SubAxes>> = facts.iter().enumerate().map(of).collect();
     // Terms of a sum and a whole do not add up to terms, nor do terms along other sub-axes: then sums are needed up to what all share.
+    let joint = first < facts.len();
     let apart = joint && answer.iter().any(Option::is_none);
-    let shared =
-        |sub_axis: &SubAxisId| facts.iter().filter(|fact| !fact.zero).all(|fact| fact.place.partial.contains(sub_axis));
+    let shared = |sub_axis: &SubAxisId| {
+        let mut terms = facts.iter().skip(first).filter(|fact| !fact.zero);
+        terms.all(|fact| fact.place.partial.contains(sub_axis))
+    };
     let stays = |sub_axis: &SubAxisId| apart && linear && shared(sub_axis) && !sharded(*sub_axis);
     let rest: SubAxes = sub_axes.iter().copied().filter(stays).collect();
-    let materialized = |(fact, passed): (&Fact, Option<SubAxes>)| match passed.filter(|_| !apart) {
+    let materialized = |(at, (fact, passed)): (usize, (&Fact, Option<SubAxes>))| match passed.filter(|_| !apart) {
         Some(sub_axes) => Passing::As(sub_axes),
+        None if at < first && !partial(fact) => Passing::As(SubAxes::new()),
         None if fact.zero || fact.place.partial == rest => Passing::As(rest.clone()),
         None => Passing::Settled(rest.clone()),
     };
-    facts.iter().zip(answer).map(materialized).collect()
+    facts.iter().zip(answer).enumerate().map(materialized).collect()
 }
 
 /// The placements with which the instruction is computed. Operands that are partial here stay so.

@@ -84,6 +84,7 @@ fn inner(entry: &Function, owners: &[Owner], term: &Term, inst: &Inst) -> Option
         Linear::Jointly => args.len() == 1,
         Linear::Each => true,
         Linear::First => operand == 0,
+        Linear::Rest => false,
     };
     (passes && is_alone && results.len() == 1).then(|| {
         let mut through = term.through.clone();
