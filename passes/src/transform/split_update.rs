@@ -53,10 +53,12 @@ impl Pass for SplitUpdate {
         let mut results: Vec<FuncResult> = entry.results.clone();
         for (round, stages) in rounds.iter().enumerate() {
             for (stage, Turn { half, results: own }) in stages.iter().enumerate() {
-                writer.half(&mut names, StageTask::Update { stage, round }, half)?;
+                let returned = writer.half(&mut names, StageTask::Update { stage, round }, half)?;
                 // Several functions may make one value: each returns its own.
                 for &at in own {
-                    results[at].value = writer.b.value(entry.results[at].value)?;
+                    let value = entry.results[at].value;
+                    results[at].value =
+                        returned.get(&value).map_or_else(|| writer.b.value(value), |&value| Ok(value))?;
                 }
             }
         }

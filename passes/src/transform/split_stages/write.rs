@@ -61,10 +61,16 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// Writes a function and its call, unless it has nothing to return. What it returns stands for the values of the entry.
-    pub(in crate::transform) fn half(&mut self, names: &mut Names, task: StageTask, half: &Half) -> Result<()> {
+    /// Writes a function and its call, unless it has nothing to return. What it returns stands for the values of the entry, but for its
+    /// parameters, which others read as they are. Gives each value that it returns with the result of the call.
+    pub(in crate::transform) fn half(
+        &mut self,
+        names: &mut Names,
+        task: StageTask,
+        half: &Half,
+    ) -> Result<FxHashMap<Value, Value>> {
         if half.outputs.is_empty() && half.numbers.is_empty() {
-            return Ok(());
+            return Ok(FxHashMap::default());
         }
         let mut args = Args::default();
         let mut given = Vec::with_capacity(half.inputs.len());
@@ -76,17 +82,22 @@ impl<'a, 'b> Writer<'a, 'b> {
             given.push(Given { input, arg, number: vector.map(|(_, number)| number) });
         }
         let results = Written { task, source: self.entry, half }.call(&mut self.b, names, args, &given)?;
+        let mut returned = FxHashMap::default();
         for (&old, &new) in half.outputs.iter().chain(&half.residuals).zip(&results) {
-            if let Some(hint) = &self.entry.values[old.index()].hint {
+            let data = &self.entry.values[old.index()];
+            if let Some(hint) = &data.hint {
                 self.b.name_value(new, hint.clone());
             }
-            self.b.replace(old, new);
+            if matches!(data.def, Def::Inst(..)) {
+                self.b.replace(old, new);
+            }
+            returned.insert(old, new);
         }
         let vectors = &results[half.outputs.len() + half.residuals.len()..];
         for (numbers, &vector) in half.numbers.iter().zip(vectors) {
             self.vectors.extend(numbers.iter().enumerate().map(|(at, &number)| (number, (vector, at))));
         }
-        Ok(())
+        Ok(returned)
     }
 }
 

@@ -2,11 +2,9 @@
 
 use super::homes::Homes;
 use crate::transform::split_stages::{Half, Set, inputs};
-use halite_ir::{Def, Function, InferCx, Inst, Op, Param, ParamRole, ResultRole, Value};
-use halite_support::Name;
+use halite_ir::{Def, Function, InferCx, Inst, Op, Value};
 use halite_tensor::DType;
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 
 /// The function of a stage in a round.
 pub(super) struct Turn {
@@ -18,11 +16,9 @@ pub(super) struct Turn {
 /// For each round, the function of each stage.
 pub(super) fn rounds(infer: InferCx<'_>, entry: &Function, homes: &Homes, stages: usize) -> Vec<Vec<Turn>> {
     let count = homes.last(entry) + 1;
-    let is_sum = |param: &&Param| matches!(&param.role, ParamRole::State(spec) if spec.sum);
-    let sums = &entry.params.iter().filter(is_sum).map(|param| (&param.name, param.value)).collect();
     let mut rounds: Vec<Vec<Turn>> = (0..count).map(|_| Vec::new()).collect();
     for stage in 0..stages {
-        let turns = Splitter { infer, entry, homes, sums, stage }.rounds(count);
+        let turns = Splitter { infer, entry, homes, stage }.rounds(count);
         rounds.iter_mut().zip(turns).for_each(|(round, turn)| round.push(turn));
     }
     rounds
@@ -33,8 +29,6 @@ struct Splitter<'a> {
     infer: InferCx<'a>,
     entry: &'a Function,
     homes: &'a Homes,
-    /// The sums over micro-batches, by name.
-    sums: &'a FxHashMap<&'a Name, Value>,
     stage: usize,
 }
 
@@ -43,21 +37,13 @@ impl Splitter<'_> {
         let mut outputs: Vec<Set> = vec![Set::default(); count];
         self.handed_on().into_iter().for_each(|(round, value)| _ = outputs[round].insert(value));
         let own = (0..self.entry.results.len()).filter(|&at| self.homes.results[at] == self.stage);
-        let (mut resets, mut results): (Vec<usize>, Vec<usize>) = own.partition(|&at| self.is_reset(at));
+        let mut results: Vec<usize> = own.collect();
         if let Some(last) = outputs.last_mut() {
             last.extend(results.iter().map(|&at| self.entry.results[at].value));
         }
         let mut turns = Vec::with_capacity(count);
         for round in (0..count).rev() {
-            let mut roots = std::mem::take(&mut outputs[round]);
-            let read = inputs(self.entry, &self.made(round, &roots), &roots);
-            // A sum starts anew in the round that reads it last.
-            let (now, later): (Vec<usize>, Vec<usize>) = std::mem::take(&mut resets)
-                .into_iter()
-                .partition(|&at| round == 0 || self.replaced(at).is_some_and(|param| read.contains(&param)));
-            roots.extend(now.iter().map(|&at| self.entry.results[at].value));
-            results.extend(now);
-            resets = later;
+            let roots = std::mem::take(&mut outputs[round]);
             let insts = self.made(round, &roots);
             let inputs = inputs(self.entry, &insts, &roots);
             for &input in &inputs {
@@ -71,20 +57,6 @@ impl Splitter<'_> {
         }
         turns.reverse();
         turns
-    }
-
-    /// The sum that a result replaces.
-    fn replaced(&self, at: usize) -> Option<Value> {
-        let ResultRole::State(name) = &self.entry.results[at].role else { return None };
-        self.sums.get(name).copied()
-    }
-
-    /// Whether a result has a sum over micro-batches start anew, from what no stage alone has made.
-    fn is_reset(&self, at: usize) -> bool {
-        let value = self.entry.results[at].value;
-        let Def::Inst(made, _) = self.entry.values[value.index()].def else { return false };
-        let is_at_once = self.homes.insts[made as usize].is_none() && self.homes.rounds[made as usize] == 0;
-        is_at_once && self.replaced(at).is_some()
     }
 
     /// The numbers among values that nothing but functions reads, those of one type together; before them the other values.
