@@ -378,6 +378,9 @@ fn backward_first(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
 const OF_WEIGHTS: &str = ".backward_weights_";
 const OF_INPUT: &str = ".backward_input_";
 
+/// The part of the name of a value that the other half makes.
+const BY_INPUT: &str = "_backward_input.";
+
 /// The module and piece of a half of a backward for gradients by weights.
 fn of_weights(action: &Action) -> Option<(String, usize)> {
     run(action).filter(|(name, _)| name.contains(OF_WEIGHTS))
@@ -412,7 +415,7 @@ fn another_half(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
 /// Exchanges two values that a half for weights is given by the other half.
 fn exchange_between_halves(m: &mut Manifest, at: usize) -> Option<()> {
     let inputs = &mut m.modules[at].inputs;
-    let given: Vec<usize> = (0..inputs.len()).filter(|&at| inputs[at].name.contains(OF_INPUT)).collect();
+    let given: Vec<usize> = (0..inputs.len()).filter(|&at| inputs[at].name.contains(BY_INPUT)).collect();
     let mut pairs = given.iter().flat_map(|&one| given.iter().map(move |&other| (one, other)));
     pairs.find_map(|(one, other)| if one < other { exchange(inputs, one, other) } else { None })
 }
