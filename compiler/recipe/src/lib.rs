@@ -51,7 +51,7 @@ pub use mesh::batch_ranks;
 pub use metrics::{MetricsOptions, REST};
 pub use no_extension::NoExtension;
 pub use optimizer::{Clip, Group, Optimizer, Rule};
-pub use parallel::{Divides, MeshAxis, Parallel, Shard};
+pub use parallel::{Divides, MeshAxis, Parallel, SHARDS_STATE, SHARDS_SUMS, SHARDS_WEIGHTS, Shard};
 pub use places::Places;
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,

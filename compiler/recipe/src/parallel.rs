@@ -56,6 +56,8 @@ axes! {
     {
         /// Ranks along it train on different sequences.
         Data = "data", data " Degree of data parallelism.", Batch;
+        /// Ranks along it train on different sequences, and each stores a part of the weights, their gradients and their state.
+        Fsdp = "fsdp", fsdp " Degree of fully sharded data parallelism: a rank stores a part of each weight, and gathers it where it is read.", Batch;
         /// Ranks along it share the weights of each layer.
         Tensor = "tensor", tensor " Degree of tensor parallelism.", Weights;
     }
@@ -78,8 +80,13 @@ axes! {
         pub schedule: ScheduleKind = ScheduleKind::OneForwardOneBackward,
         /// Whether activations between blocks are sharded along the sequence.
         pub sequence: bool = false,
-        /// The stage of ZeRO: 1 shards the state of the optimizer over data-parallel ranks.
+        /// The stage of ZeRO over the ranks of `data`: 1 shards the state of the optimizer, 2 the sums of gradients over micro-batches too,
+        /// 3 also the weights, as `fsdp` does.
         pub zero: u32 as Kind::ZERO = 0,
+        /// Weights of fewer bytes on a rank are stored whole, where others are sharded over the ranks of `fsdp`, or of `data` with
+        /// `zero = 3`: norms, biases.
+        #[serde(skip_serializing_if = "is_default_least")]
+        pub fsdp_min_bytes: u32 as Kind::COUNT = LEAST_STORED,
         /// The axes in the order of ranks, the major one first: ranks that are neighbours lie along the last one. An axis of one rank
         /// may be left out.
         #[serde(skip_serializing_if = "is_default_order")]
@@ -118,6 +125,20 @@ impl Shard {
     }
 }
 
+/// The default of [`Parallel::fsdp_min_bytes`]: a matrix of 256 by 256 in `f32`.
+const LEAST_STORED: u32 = 256 << 10;
+
+/// The stage of ZeRO from which on ranks share the state of the optimizer.
+pub const SHARDS_STATE: u32 = 1;
+/// The one from which on they share the sums of gradients over micro-batches.
+pub const SHARDS_SUMS: u32 = 2;
+/// The one from which on they share the weights.
+pub const SHARDS_WEIGHTS: u32 = 3;
+
+fn is_default_least(bytes: &u32) -> bool {
+    *bytes == LEAST_STORED
+}
+
 fn is_one(count: &u32) -> bool {
     *count == 1
 }
@@ -146,6 +167,16 @@ impl Parallel {
     /// The number of ranks that divide `what`, at most `u64::MAX`.
     pub fn ranks_that_divide(&self, what: Divides) -> u64 {
         MeshAxis::that_divide(what).map(|axis| self.degree(axis).into()).fold(1, u64::saturating_mul)
+    }
+
+    /// The axes along which ranks hold parts as this stage of ZeRO has it, or a later one.
+    pub fn axes_of_zero(&self, stage: u32) -> impl Iterator<Item = MeshAxis> {
+        let own = |axis: MeshAxis| match axis {
+            MeshAxis::Data => self.zero,
+            MeshAxis::Fsdp => SHARDS_WEIGHTS,
+            MeshAxis::Tensor => 0,
+        };
+        MeshAxis::ALL.into_iter().filter(move |&axis| own(axis) >= stage)
     }
 
     /// The axis that shards each dimension of a parameter of this rank, or `""`, as [`place`](Self::place) states it; `None` where no

@@ -143,7 +143,7 @@ impl Kind {
     /// Two such numbers.
     pub const DECAYS: Kind = Kind::Pair(Range::Decay);
     /// A stage of ZeRO.
-    pub const ZERO: Kind = Kind::Whole(0, 1);
+    pub const ZERO: Kind = Kind::Whole(0, 3);
     /// A list of counts.
     pub const COUNTS: Kind = Kind::Wholes(0, u32::MAX as i64);
     /// A list of numbers from 0 to 1.

@@ -17,7 +17,7 @@ use crate::transform::annotate_rounding::AnnotateRounding;
 use crate::transform::expand_composites::expand;
 use fact::{Fact, Placement, SubAxes};
 use halite_ir::composites::Transfer;
-use halite_ir::{FuncId, Function, InferCx, Module, ParamRole};
+use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole};
 use halite_recipe::{Divides, MeshAxis, Parallel, Recipe, RoundingMode, SrBy, SrSites};
 use halite_support::nearest::list;
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -154,7 +154,7 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
             },
             state: replaced.collect(),
         };
-        let key = Key { function: id, params: facts(entry, &at), preferences: Vec::new() };
+        let key = Key { function: id, params: facts(mesh, entry, &at), preferences: Vec::new() };
         let mut plans = Plans::default();
         let plan = make(&mut plans, &given, cx, key.clone())?;
         let moved = assign_unconstrained(&seeds, entry, &plan, &mut weights);
@@ -165,25 +165,32 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
     Err(Diagnostic::bug("placing ended without a plan"))
 }
 
-/// The placement of each parameter; that of state of a weight follows the weight.
+/// The placement in which each parameter is stored; that of state of a weight follows the weight.
 fn with_state(seeds: &Seeds<'_>, entry: &Function, weights: &[Sharding]) -> Vec<Placement> {
     let named: FxHashMap<&str, usize> = entry.params.iter().enumerate().map(|(at, param)| (&*param.name, at)).collect();
-    let place = |(at, param): (usize, &halite_ir::Param)| {
+    let stored = |(param, weight): (&Param, &Sharding)| match &param.role {
+        ParamRole::Weight(_) => seeds.stored(weight, entry.ty(param.value)),
+        _ => weight.clone(),
+    };
+    let stored: Vec<Sharding> = entry.params.iter().zip(weights).map(stored).collect();
+    let place = |(at, param): (usize, &Param)| {
         let of = param.role.weight_of().and_then(|of| named.get(of).copied());
         let shape = entry.ty(param.value).shape();
-        match of.filter(|&of| entry.ty(entry.params[of].value).shape() == shape) {
-            Some(of) => seeds.state(&param.role, &weights[of], shape),
-            None => seeds.state(&param.role, &weights[at], shape),
-        }
+        let is_like = |&of: &usize| entry.ty(entry.params[of].value).shape() == shape;
+        seeds.state(&param.role, &stored[of.filter(is_like).unwrap_or(at)], shape)
     };
     entry.params.iter().enumerate().map(place).collect()
 }
 
 /// The facts about the parameters of the entry.
-fn facts(entry: &Function, at: &[Placement]) -> Vec<Fact> {
-    let fact = |(param, place): (&halite_ir::Param, &Placement)| Fact {
+fn facts(mesh: &Mesh, entry: &Function, at: &[Placement]) -> Vec<Fact> {
+    let is_weight = |param: &Param| matches!(param.role, ParamRole::Weight(_));
+    let fact = |(param, place): (&Param, &Placement)| Fact {
         place: place.clone(),
-        stationary: matches!(param.role, ParamRole::Weight(_)),
+        stationary: is_weight(param),
+        stored: sub_axes_that_divide(mesh, Divides::Batch)
+            .filter(|&sub_axis| is_weight(param) && place.sharding.find(sub_axis).is_some())
+            .collect(),
         zero: false,
         sequence: (param.role == ParamRole::Batch && place.sharding.0.len() > 1).then_some(1),
     };

@@ -14,6 +14,8 @@ pub(super) struct Question<'a> {
     pub(super) rounds: bool,
     /// The facts about each operand.
     pub(super) facts: &'a [Fact],
+    /// Whether operands that are only stored in shards are gathered in any case: what is repeated is larger than they are.
+    pub(super) repeats: bool,
     /// Bytes of each operand.
     pub(super) bytes: &'a [u64],
     /// The preferred sharding of each result.
@@ -39,9 +41,10 @@ struct Claim {
     weight: (bool, Rank, u64),
 }
 
-/// The rank of a claim, by its factor. Operands are easiest to gather along a sequence; gathering them elsewhere repeats computation.
+/// The rank of a claim, by its factor. What is only stored so gives way; operands are easiest to gather along a sequence; gathering them elsewhere repeats computation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    Stored,
     Preference,
     SequenceReduced,
     Sequence,
@@ -164,14 +167,17 @@ fn claims(question: &Question<'_>) -> Vec<Claim> {
     for ((fact, dims), &bytes) in question.facts.iter().zip(&map.operands).zip(question.bytes) {
         for (dim, (digits, factors)) in fact.place.sharding.0.iter().zip(dims).enumerate() {
             let along = fact.sequence == Some(dim);
-            claims.extend(to_factors(map, factors, digits).map(|at| {
+            let is_kept = |at: &FactorDigit| !(question.repeats && fact.stored.contains(&at.digit.sub_axis));
+            claims.extend(to_factors(map, factors, digits).filter(is_kept).map(|at| {
+                let is_stored = fact.stored.contains(&at.digit.sub_axis);
                 let rank = match (along, parallel(&at)) {
+                    _ if is_stored => Rank::Stored,
                     (false, true) => Rank::Parallel,
                     (false, false) => Rank::Reduced,
                     (true, true) => Rank::Sequence,
                     (true, false) => Rank::SequenceReduced,
                 };
-                Claim { weight: (fact.stationary, rank, bytes), at }
+                Claim { weight: (fact.stationary && !is_stored, rank, bytes), at }
             }));
         }
     }

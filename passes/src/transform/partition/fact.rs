@@ -31,6 +31,8 @@ pub(super) struct Fact {
     pub(super) place: Placement,
     /// Whether it is a weight, or one moved or converted: operands that meet it are brought to its placement.
     pub(super) stationary: bool,
+    /// The sub-axes along which it is only stored in shards: where operands that meet it lie along them, it is gathered.
+    pub(super) stored: SubAxes,
     /// Whether it is zero everywhere; partial sums of zero are zero too.
     pub(super) zero: bool,
     /// The dimension that counts the positions of a sequence.

@@ -113,7 +113,16 @@ impl<'a> Planner<'a> {
         preferences: &'q [Option<Sharding>],
     ) -> Question<'q> {
         let rounds = inst.rounding.is_some() && !narrows_terms(self.given.reduce, self.function, inst);
-        Question { map: &self.known.maps[at], linear: self.known.linear[at], rounds, facts, bytes, preferences }
+        let repeats = matches!(inst.op, Op::BroadcastInDim(_));
+        Question {
+            map: &self.known.maps[at],
+            linear: self.known.linear[at],
+            rounds,
+            repeats,
+            facts,
+            bytes,
+            preferences,
+        }
     }
 
     /// The decision on an instruction. Sums that it needs are materialized.
@@ -203,7 +212,9 @@ impl<'a> Planner<'a> {
             _ => moves && first.is_some_and(|fact| fact.zero),
         };
         let stationary = moves && first.is_some_and(|fact| fact.stationary);
-        Fact { place, stationary, zero, sequence: self.sequence(draft, inst, at, result) }
+        let stored = first.filter(|_| moves).map(|fact| fact.stored.clone()).unwrap_or_default();
+        let stored = stored.into_iter().filter(|&sub_axis| place.sharding.find(sub_axis).is_some()).collect();
+        Fact { place, stationary, stored, zero, sequence: self.sequence(draft, inst, at, result) }
     }
 
     /// The dimension of a result that counts the positions of a sequence.

@@ -2,8 +2,8 @@
 
 use super::fact::{Placement, SubAxes, block};
 use crate::framework::pattern::matches_pattern;
-use halite_ir::{DimName, Function, Param, ParamRole, SizeFactor, WeightInfo};
-use halite_recipe::{Divides, MeshAxis, Parallel};
+use halite_ir::{DimName, Function, Param, ParamRole, SizeFactor, TensorType, WeightInfo};
+use halite_recipe::{Divides, MeshAxis, Parallel, SHARDS_STATE, SHARDS_SUMS, SHARDS_WEIGHTS};
 use halite_support::{Name, Result};
 use halite_tensor::{DimShard, Mesh, Sharding, SubAxisId};
 use indexmap::IndexMap;
@@ -119,16 +119,39 @@ impl Seeds<'_> {
         sharding
     }
 
-    /// The placement of a weight with this sharding, or of state of it: that of the weight, and along `data` too where the recipe
-    /// shards state. Sums of gradients are partial, of what each rank has computed, until all micro-batches are in.
+    /// The sharding in which a weight is stored, given that in which it is computed with.
+    pub(super) fn stored(&self, weight: &Sharding, ty: &TensorType) -> Sharding {
+        let bytes = weight.local_shape(ty.shape()).num_elements() * ty.dtype().size();
+        if bytes < self.parallel.fsdp_min_bytes as usize {
+            return weight.clone();
+        }
+        along(self.mesh, weight, ty.shape(), self.sub_axes_of_zero(SHARDS_WEIGHTS), |_| 0..ty.rank())
+    }
+
+    /// The placement of a weight that is stored so, or of state of it: that of the weight, and where the recipe shards state along other axes
+    /// too. Sums of gradients are partial, of what each rank has computed, until all micro-batches are in.
     pub(super) fn state(&self, role: &ParamRole, weight: &Sharding, shape: &[usize]) -> Placement {
         match role {
-            ParamRole::State(spec) if spec.sum => Placement { sharding: weight.clone(), partial: self.terms(weight) },
-            ParamRole::State(spec) if spec.of.is_some() && self.parallel.zero > 0 => {
-                Placement::of(along_data(self.mesh, weight, shape))
+            ParamRole::State(spec) if spec.sum => {
+                let sharding = self.extended(weight, shape, SHARDS_SUMS);
+                Placement { partial: self.terms(&sharding), sharding }
             }
+            ParamRole::State(spec) if spec.of.is_some() => Placement::of(self.extended(weight, shape, SHARDS_STATE)),
             _ => Placement::of(weight.clone()),
         }
+    }
+
+    /// A sharding, extended along the axes of this stage of ZeRO. Dimensions that nothing shards come first.
+    fn extended(&self, weight: &Sharding, shape: &[usize], stage: u32) -> Sharding {
+        along(self.mesh, weight, shape, self.sub_axes_of_zero(stage), |sharding: &Sharding| {
+            let free: Vec<usize> = (0..shape.len()).filter(|&dim| sharding.0[dim].is_empty()).collect();
+            let rest = (0..shape.len()).filter(|&dim| !sharding.0[dim].is_empty());
+            free.into_iter().chain(rest).collect::<Vec<_>>()
+        })
+    }
+
+    fn sub_axes_of_zero(&self, stage: u32) -> impl Iterator<Item = SubAxisId> {
+        self.parallel.axes_of_zero(stage).flat_map(|axis| self.mesh.sub_axes_of(axis.name()))
     }
 
     /// The sub-axes along which ranks compute terms of the gradient by a weight with this sharding: those whose ranks have other
@@ -186,16 +209,19 @@ fn spread(
     sharding
 }
 
-/// This sharding, extended along `data`.
-fn along_data(mesh: &Mesh, weight: &Sharding, shape: &[usize]) -> Sharding {
-    let mut sharding = weight.clone();
-    for sub_axis in sub_axes_that_divide(mesh, Divides::Batch) {
-        let free = (0..shape.len()).filter(|&dim| sharding.0[dim].is_empty());
-        let dims: Vec<usize> = free.chain((0..shape.len()).filter(|&dim| !sharding.0[dim].is_empty())).collect();
-        let digit = dims.into_iter().find_map(|dim| Some((dim, block(mesh, &sharding, shape[dim], dim, sub_axis)?)));
-        if let Some((dim, digit)) = digit {
-            sharding = sharding.with(dim, digit);
+/// A sharding, extended by blocks along these sub-axes, each of the first dimension that it divides in the order that `dims` gives.
+fn along<D: IntoIterator<Item = usize>>(
+    mesh: &Mesh,
+    sharding: &Sharding,
+    shape: &[usize],
+    sub_axes: impl Iterator<Item = SubAxisId>,
+    dims: impl Fn(&Sharding) -> D,
+) -> Sharding {
+    sub_axes.fold(sharding.clone(), |sharding, sub_axis| {
+        let block = |dim| Some((dim, block(mesh, &sharding, shape[dim], dim, sub_axis)?));
+        match dims(&sharding).into_iter().find_map(block) {
+            Some((dim, digit)) => sharding.with(dim, digit),
+            None => sharding,
         }
-    }
-    sharding
+    })
 }
