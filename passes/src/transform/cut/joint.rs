@@ -6,7 +6,7 @@ use super::policy::Policy;
 use super::price::{Price, Totals};
 use crate::transform::needed::needed;
 use halite_ir::{
-    FuncId, Function, InferCx, Inst, LocTable, Module, ParamRole, Registry, ResultRole, Rewriter, Value, ValueData,
+    FuncId, Function, InferCx, Inst, LocTable, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, ValueData,
     function_flops, inst_cost,
 };
 use halite_support::{Diagnostic, Name, Result};
@@ -270,12 +270,16 @@ impl Joint {
     }
 
     /// Has what is computed again wait for the first parameter that is the backward's own. Weights and the like, which no call
-    /// has of its own, are left out: holding them would cost copies.
+    /// has of its own, are left out, as holding them would cost copies, but for those that are gathered: what the forward gathered would
+    /// be kept.
     fn hold(&self, b: &mut Rewriter<'_>, choice: &Choice) -> Result<()> {
         let joint = &self.function;
         let Some(first) = joint.params.get(self.args) else { return Ok(()) };
         let read = |value: &Value| choice.again.iter().any(|&at| joint.insts[at].args.contains(value));
-        let args = choice.args.iter().filter(|at| !choice.free.contains(at)).map(|&at| joint.params[at].value);
+        let gathers = |inst: &Inst, value: Value| matches!(inst.op, Op::AllGather(_)) && inst.args.contains(&value);
+        let is_gathered = |value: Value| choice.again.iter().any(|&at| gathers(&joint.insts[at], value));
+        let is_own = |at: &&usize| !choice.free.contains(at) || is_gathered(joint.params[**at].value);
+        let args = choice.args.iter().filter(is_own).map(|&at| joint.params[at].value);
         let mut held: Vec<Value> = args.chain(choice.kept.iter().copied()).filter(read).collect();
         if held.is_empty() {
             return Ok(());

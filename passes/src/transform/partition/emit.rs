@@ -29,7 +29,17 @@ pub(super) fn emit(
         let mut b = Builder::new(module, registry, names.unused(&source.name));
         b.set_noinline(source.noinline);
         b.set_rounds(source.rounds);
-        let id = Emit { b, source, plan, reshard, made: &made, at: FxHashMap::default() }.function()?;
+        let id = Emit {
+            b,
+            source,
+            plan,
+            reshard,
+            made: &made,
+            at: FxHashMap::default(),
+            dropped: FxHashSet::default(),
+            last_call: None,
+        }
+        .function()?;
         made.insert(key.clone(), id);
     }
     let plan = plans.get(entry).ok_or_else(|| Diagnostic::bug("the entry has no plan"))?;
@@ -68,6 +78,10 @@ struct Emit<'a> {
     made: &'a FxHashMap<Rc<Key>, FuncId>,
     /// Each value at each placement at which it was asked for so far.
     at: FxHashMap<(Value, Placement), Value>,
+    /// The weights that were gathered before the last call, and are not kept over it.
+    dropped: FxHashSet<Value>,
+    /// A result of the last call.
+    last_call: Option<Value>,
 }
 
 impl Emit<'_> {
@@ -118,7 +132,32 @@ impl Emit<'_> {
 
     fn call(&mut self, callee: &Rc<Key>, args: &[Value]) -> Result<Values> {
         let id = self.made.get(callee).ok_or_else(|| Diagnostic::bug("a call of a function that is not made yet"))?;
-        self.b.call(*id, args)
+        let results = self.b.call(*id, args)?;
+        self.last_call = results.first().copied().or(self.last_call);
+        self.drop_gathered();
+        Ok(results)
+    }
+
+    /// Forgets weights that were gathered: a call is a layer, or more, and what is read after it is gathered again.
+    fn drop_gathered(&mut self) {
+        let (plan, dropped) = (self.plan, &mut self.dropped);
+        self.at.retain(|(value, place), _| {
+            let fact = &plan.facts[value.index()];
+            let is_kept = fact.stored.is_empty() || *place == fact.place;
+            if !is_kept {
+                dropped.insert(*value);
+            }
+            is_kept
+        });
+    }
+
+    /// A weight that is about to be gathered. Where it was before, it waits for the last call: else the two gathers would be one, and
+    /// what it gives would be kept all along.
+    fn released(&mut self, value: Value, x: Value) -> Result<Value> {
+        match self.last_call.filter(|_| self.dropped.contains(&value)) {
+            Some(last) => Ok(self.b.optimization_barrier(&[x, last])?[0]),
+            None => Ok(x),
+        }
     }
 
     fn op(&mut self, inst: &Inst, (operands, results): (&[Placement], &[Placement]), args: &[Value]) -> Result<Values> {
@@ -152,6 +191,7 @@ impl Emit<'_> {
         };
         let x = if from == fact.place { self.made_at(value, &from)? } else { self.value_settled(value, &from)? };
         let from = if fact.zero { Placement { partial: place.partial.clone(), ..from } } else { from };
+        let x = if fact.stored.is_empty() { x } else { self.released(value, x)? };
         let there = self.reshard.go(&mut self.b, x, &from, place)?;
         self.at.insert((value, place.clone()), there);
         Ok(there)
