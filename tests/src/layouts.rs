@@ -57,10 +57,10 @@ impl Case {
         all
     }
 
-    /// At most 48 cases in which any two values of `data`, `tensor`, `sequence`, `zero`, micro-batches, computing again and machine
+    /// At most 48 cases in which any two values of `data`, `fsdp`, `tensor`, `sequence`, `zero`, micro-batches, computing again and machine
     /// meet that can, and each model meets each kind of parallelism, micro-batches, computing again and both machines. There are more
     /// pairs of a model and a size than 48 cases hold (20 models, 4 sizes of `data`), let alone of a model and a layout: of these
-    /// there are as many as there is room for, among them each layout at least once. All of them meet in [`all`](Self::all).
+    /// there are as many as there is room for. All of them meet in [`all`](Self::all).
     pub fn covering() -> Vec<Self> {
         let all = Self::all();
         let shows: Vec<_> =
@@ -80,10 +80,11 @@ impl Case {
     }
 
     /// All choices but the model.
-    fn choices(&self) -> [Choice; 7] {
-        let (data, tensor, sequence, zero, accumulate) = self.ranks;
+    fn choices(&self) -> [Choice; 8] {
+        let Ranks { data, fsdp, tensor, sequence, zero, accumulate } = self.ranks;
         [
             ("data", data),
+            ("fsdp", fsdp),
             ("tensor", tensor),
             ("sequence", usize::from(sequence)),
             ("zero", zero),
@@ -103,7 +104,7 @@ impl Case {
     /// The model with whatever of these is on, by name, and its machine.
     pub fn of_model(&self) -> Vec<Pair> {
         let on = self.choices().into_iter().filter(|&(name, value)| match name {
-            "data" | "tensor" | "accumulate" => value > 1,
+            "data" | "fsdp" | "tensor" | "accumulate" => value > 1,
             "machine" => true,
             _ => value > 0,
         });
@@ -114,10 +115,10 @@ impl Case {
     /// The model with its sizes of axes and what is computed again, the layout with everything else.
     fn more(&self) -> Vec<Pair> {
         let model = ("model", self.model);
-        let [data, tensor, sequence, zero, rest @ ..] = self.choices();
-        let layout = ("layout", ((data.1 * 16 + tensor.1) * 2 + sequence.1) * 2 + zero.1);
-        let of_model = [data, tensor, rest[1]].map(|choice| (model, choice));
+        let [data, fsdp, tensor, sequence, zero, rest @ ..] = self.choices();
+        let layout = ("layout", (((data.1 * 16 + fsdp.1) * 16 + tensor.1) * 2 + sequence.1) * 4 + zero.1);
+        let of_model = [data, fsdp, tensor, rest[1]].map(|choice| (model, choice));
         let of_layout = rest.map(|choice| (layout, choice));
-        [of_model, of_layout].concat()
+        of_model.into_iter().chain(of_layout).collect()
     }
 }

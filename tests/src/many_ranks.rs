@@ -52,8 +52,8 @@ impl Case {
         let mut all = Vec::new();
         for (family, (data, tensor)) in (0..FAMILIES.len()).flat_map(|family| MESHES.map(|mesh| (family, mesh))) {
             for sequence in [false, true].into_iter().take(tensor.min(2)) {
-                for zero in 0..data.min(2) {
-                    let ranks = (data, tensor, sequence, zero, 1);
+                for zero in [0, 1, 3].into_iter().take(if data > 1 { 3 } else { 1 }) {
+                    let ranks = Ranks::of(data, tensor, sequence, zero, 1);
                     let of = |(heads, kv_heads)| Self { family, ranks, heads, kv_heads };
                     all.extend(Self::heads(tensor, FAMILIES[family].1).into_iter().map(of));
                 }
@@ -85,7 +85,7 @@ impl Case {
     }
 
     fn choices(&self) -> [(&'static str, usize); 5] {
-        let (data, tensor, sequence, zero, _) = self.ranks;
+        let Ranks { data, tensor, sequence, zero, .. } = self.ranks;
         let heads = self.heads * 4 / tensor * 1000 + self.kv_heads * 4 / tensor;
         [
             ("family", self.family),
@@ -103,7 +103,7 @@ impl Case {
     pub fn local(&self) -> Module {
         let (model, grouped, sizes) = FAMILIES[self.family];
         let mut own = settings(self.ranks, "mixed");
-        own.extend([format!("heads={}", self.heads), format!("hidden={}", 4 * self.heads.max(self.ranks.1))]);
+        own.extend([format!("heads={}", self.heads), format!("hidden={}", 4 * self.heads.max(self.ranks.tensor))]);
         own.extend(grouped.then(|| format!("kv_heads={}", self.kv_heads)));
         let loaded = Loaded::new((model, sizes), &own);
         loaded.after(loaded.made(STEP), "partition")

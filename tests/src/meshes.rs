@@ -15,8 +15,35 @@ use halite_test_kit::xla;
 /// A model and its sizes.
 pub type Model = (&'static str, &'static [&'static str]);
 
-/// Ranks of `data` and `tensor`, `sequence`, `zero`, `accumulate`.
-pub type Ranks = (usize, usize, bool, usize, usize);
+/// A layout of ranks, and the micro-batches of an update.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Ranks {
+    /// Ranks along `data`.
+    pub data: usize,
+    /// Ranks along `fsdp`.
+    pub fsdp: usize,
+    /// Ranks along `tensor`.
+    pub tensor: usize,
+    /// Whether activations are sharded along the sequence.
+    pub sequence: bool,
+    /// The stage of ZeRO.
+    pub zero: usize,
+    /// Micro-batches of an update.
+    pub accumulate: usize,
+}
+
+impl Ranks {
+    /// A layout without `fsdp`.
+    pub const fn of(data: usize, tensor: usize, sequence: bool, zero: usize, accumulate: usize) -> Self {
+        Self { data, fsdp: 1, tensor, sequence, zero, accumulate }
+    }
+
+    /// The same, with so many ranks along `fsdp`.
+    #[must_use]
+    pub const fn fsdp(self, fsdp: usize) -> Self {
+        Self { fsdp, ..self }
+    }
+}
 
 /// Up to the step that takes the whole batch.
 pub const STEP: &str = "bind-recipe, (cse, simplify, fold-constant, dce)*, fold-causal-mask, fuse-rope, fuse-norm, fuse-activation, fuse-softmax, \
@@ -100,25 +127,30 @@ pub const ALL_MODELS: [Model; 20] = {
 
 /// Layouts that multiply to 2, 4 and 8, so that any two choices meet.
 pub const LAYOUTS: [Ranks; 9] = [
-    (2, 1, false, 0, 1),
-    (1, 2, false, 0, 2),
-    (1, 2, true, 0, 1),
-    (1, 4, true, 1, 2),
-    (2, 1, true, 1, 2),
-    (2, 2, false, 1, 1),
-    (4, 2, true, 1, 1),
-    (2, 4, false, 0, 2),
-    (2, 4, true, 0, 1),
+    Ranks::of(2, 1, false, 0, 1),
+    Ranks::of(1, 2, false, 0, 2),
+    Ranks::of(1, 2, true, 0, 1),
+    Ranks::of(1, 4, true, 1, 2),
+    Ranks::of(2, 1, true, 1, 2),
+    Ranks::of(2, 2, false, 1, 1),
+    Ranks::of(4, 2, true, 1, 1),
+    Ranks::of(2, 4, false, 0, 2),
+    Ranks::of(2, 4, true, 0, 1),
 ];
 
-/// Every layout of 2, 4 and 8 ranks: `sequence` off and on where there are ranks along `tensor`, `zero` where there are along `data`.
-/// Elsewhere these say nothing.
+/// Every layout of 2, 4 and 8 ranks: `sequence` off and on where there are ranks along `tensor`, each stage of ZeRO where there are along
+/// `data`. Elsewhere these say nothing.
 pub fn shapes(accumulate: usize) -> Vec<Ranks> {
-    let sizes = |ranks: usize| (0..=ranks.ilog2()).map(move |tensor| (ranks >> tensor, 1 << tensor));
     let mut all = Vec::new();
-    for (data, tensor) in [2, 4, 8].into_iter().flat_map(sizes) {
-        for sequence in [false, true].into_iter().take(tensor.min(2)) {
-            all.extend((0..data.min(2)).map(|zero| (data, tensor, sequence, zero, accumulate)));
+    for ranks in [2usize, 4, 8] {
+        let powers = || (0..=ranks.ilog2()).map(|power| 1usize << power);
+        let sizes = powers().flat_map(|tensor| powers().map(move |fsdp| (fsdp, tensor)));
+        for (fsdp, tensor) in sizes.filter(|(fsdp, tensor)| fsdp * tensor <= ranks) {
+            let data = ranks / (fsdp * tensor);
+            for sequence in [false, true].into_iter().take(tensor.min(2)) {
+                let zeros = if data > 1 { 0..4 } else { 0..1 };
+                all.extend(zeros.map(|zero| Ranks { data, fsdp, tensor, sequence, zero, accumulate }));
+            }
         }
     }
     all
@@ -227,25 +259,29 @@ pub fn together(
 
 /// The settings of a recipe for a layout and a precision, with a clip that bites, of 4 sequences in each micro-batch of all ranks, or
 /// one for each.
-pub fn settings((data, tensor, sequence, zero, accumulate): Ranks, precision: &str) -> Vec<String> {
-    let degrees = [format!("parallel.data={data}"), format!("parallel.tensor={tensor}")];
-    [stated(data, (sequence, zero, accumulate), precision), degrees.to_vec()].concat()
+pub fn settings(ranks: Ranks, precision: &str) -> Vec<String> {
+    let Ranks { data, fsdp, tensor, .. } = ranks;
+    let degrees =
+        [format!("parallel.data={data}"), format!("parallel.fsdp={fsdp}"), format!("parallel.tensor={tensor}")];
+    [stated(ranks, precision), degrees.to_vec()].concat()
 }
 
 /// The same for two ranks along each of these axes, with shares of the sequence and of the state, and two micro-batches.
 pub fn along(axes: &[MeshAxis], precision: &str) -> Vec<String> {
     let data = axes.iter().filter(|axis| axis.divides() == Divides::Batch).map(|_| 2).product();
     let degrees = axes.iter().map(|axis| format!("{}=2", axis.key()));
-    stated(data, (true, 1, 2), precision).into_iter().chain(degrees).collect()
+    stated(Ranks::of(data, 1, true, 1, 2), precision).into_iter().chain(degrees).collect()
 }
 
-/// The settings beside the degrees of axes, where `data` ranks take different sequences.
-fn stated(data: usize, (sequence, zero, accumulate): (bool, usize, usize), precision: &str) -> Vec<String> {
+/// The settings beside the degrees of axes. Weights are stored in shards however small they are.
+fn stated(Ranks { data, fsdp, sequence, zero, accumulate, .. }: Ranks, precision: &str) -> Vec<String> {
+    let replicas = data * fsdp;
     vec![
         format!("precision={precision}"),
-        format!("batch={}", data.max(4) / data),
+        format!("batch={}", replicas.max(4) / replicas),
         format!("parallel.sequence={sequence}"),
         format!("parallel.zero={zero}"),
+        "parallel.fsdp_min_bytes=0".to_owned(),
         format!("accumulate={accumulate}"),
         format!("optimizer.adamw.clip_norm={CLIP}"),
     ]

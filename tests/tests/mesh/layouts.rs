@@ -10,7 +10,7 @@ use halite_tensor::compare::difference;
 use halite_test_kit::xla;
 use halite_tests::layouts::{Case, Machine, Pair, is_long};
 use halite_tests::meshes::{
-    ALL_MODELS, CLIP, Loaded, MODELS, Model, OnMesh, Ranks, along, entry, ignore_labels, shapes, together,
+    ALL_MODELS, CLIP, Loaded, MODELS, Model, OnMesh, Ranks, along, entry, ignore_labels, together,
 };
 use halite_tests::parallel::for_each;
 use halite_tests::stepping::{advance, first_inputs};
@@ -114,12 +114,12 @@ fn any_axes_of_the_mesh_meet() {
 #[test]
 fn mixed_steps_of_ranks_are_held_to_the_rule_of_verify() {
     let cases: [(usize, Ranks, usize); 6] = [
-        (1, (2, 4, true, 1, 2), 1),
-        (3, (1, 8, false, 0, 1), 2),
-        (5, (4, 2, true, 0, 2), 0),
-        (6, (2, 4, true, 1, 2), 1),
-        (8, (2, 2, true, 1, 1), 2),
-        (12, (8, 1, false, 1, 2), 2),
+        (1, Ranks::of(2, 4, true, 1, 2), 1),
+        (3, Ranks::of(1, 8, false, 0, 1), 2),
+        (5, Ranks::of(4, 2, true, 0, 2), 0),
+        (6, Ranks::of(2, 4, true, 1, 2), 1),
+        (8, Ranks::of(2, 2, true, 1, 1), 2),
+        (12, Ranks::of(8, 1, false, 1, 2), 2),
     ];
     // All of them in the long run.
     let cases: Vec<_> = cases.into_iter().step_by(if is_long() { 1 } else { 2 }).collect();
@@ -142,16 +142,13 @@ fn pairs(cases: &[Case], of: impl Fn(&Case) -> Vec<Pair>) -> BTreeSet<Pair> {
 #[test]
 fn choices_meet_in_few_cases() {
     let (all, some) = (Case::all(), Case::covering());
-    assert_eq!(all.len(), 20 * 24 * 2 * 3 * 2);
+    assert_eq!(all.len(), 20 * 71 * 2 * 3 * 2);
     assert!(some.len() <= Case::MOST, "{} cases", some.len());
     assert_eq!(pairs(&some, Case::pairs), pairs(&all, Case::pairs));
     assert_eq!(pairs(&some, Case::of_model), pairs(&all, Case::of_model));
-    // 51 of `data` with what follows it, then 42 of `tensor`, 18 of `sequence`, 14 of `zero`, 10 of micro-batches, 6 of computing
-    // again and machine: there are 9 meshes, and `sequence` only along `tensor`, `zero` only along `data`.
-    assert_eq!(pairs(&all, Case::pairs).len(), 51 + 42 + 18 + 14 + 10 + 6);
-    let layout = |case: &Case| (case.ranks.0, case.ranks.1, case.ranks.2, case.ranks.3);
-    let layouts: BTreeSet<_> = some.iter().map(layout).collect();
-    assert_eq!(layouts.len(), shapes(1).len());
+    // Degrees with one another 30, for there are at most 8 ranks; with `sequence`, which is along `tensor` only, 21; with `zero`, which is
+    // along `data` only, 39; these two 8; all of them with micro-batches 36, with computing again 54, with the machine 36; the last three 16.
+    assert_eq!(pairs(&all, Case::pairs).len(), 30 + 21 + 39 + 8 + 36 + 54 + 36 + 16);
     assert_eq!(some.iter().map(|case| case.model).collect::<BTreeSet<_>>().len(), ALL_MODELS.len());
 }
 
@@ -159,8 +156,15 @@ fn choices_meet_in_few_cases() {
 #[test]
 fn settings_of_one_rank_say_nothing() {
     let of = |ranks| text::print(&OnMesh::new(MODELS[0], ranks).local);
-    for (plain, set) in [((4, 1, false, 0, 1), (4, 1, true, 0, 1)), ((1, 4, false, 0, 1), (1, 4, false, 1, 1))] {
+    for (plain, set) in [
+        (Ranks::of(4, 1, false, 0, 1), Ranks::of(4, 1, true, 0, 1)),
+        (Ranks::of(1, 4, false, 0, 1), Ranks::of(1, 4, false, 1, 1)),
+    ] {
         assert!(of(plain) == of(set), "{plain:?} and {set:?}");
     }
-    assert_ne!(of((2, 2, false, 0, 1)), of((2, 2, true, 1, 1)));
+    assert_ne!(of(Ranks::of(2, 2, false, 0, 1)), of(Ranks::of(2, 2, true, 1, 1)));
+    // What `fsdp` shares, stage 3 of ZeRO shares along `data`.
+    let along = |text: String, axis: &str| text.replace(&format!("\"{axis}\"["), "\"axis\"[");
+    let (data, fsdp) = (of(Ranks::of(4, 2, true, 3, 1)), of(Ranks::of(1, 2, true, 0, 1).fsdp(4)));
+    assert!(along(data, "data") == along(fsdp, "fsdp"));
 }

@@ -87,8 +87,8 @@ fn nothing_is_found_in_flat_hlo() {
 
 /// A model whose heads share key heads, on more ranks than there are: the passes that clean up leave more readings of where heads lie
 /// than the analysis follows, in the IR as in the HLO of it.
-fn is_beyond_proof(model: Model, (_, tensor, ..): Ranks) -> bool {
-    tensor == 4 && model == MODELS[3]
+fn is_beyond_proof(model: Model, ranks: Ranks) -> bool {
+    ranks.tensor == 4 && model == MODELS[3]
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn nothing_is_found_in_what_is_compiled() {
 
 #[test]
 fn faults_in_hlo_are_found_at_their_lines() {
-    let step = OnMesh::new(MODELS[0], (2, 2, true, 1, 1));
+    let step = OnMesh::new(MODELS[0], Ranks::of(2, 2, true, 1, 1));
     let (module, hlo) = lowered(&step, FLAT);
     let (mesh, claims) = (&layout(&module).mesh, laid(&module));
     let mut tried = 0;

@@ -17,11 +17,17 @@ const MODELS: [Model; 4] = [
     ("bert.hal", &["layers=1", "hidden=16", "heads=4", "positions=8", "vocab=27", "seq=8"]),
 ];
 
-const LAYOUTS: [Ranks; 4] = [(1, 2, false, 0, 2), (1, 4, true, 0, 1), (2, 4, true, 1, 1), (2, 2, false, 1, 2)];
+const LAYOUTS: [Ranks; 5] = [
+    Ranks::of(1, 4, false, 0, 1).fsdp(2),
+    Ranks::of(1, 2, false, 0, 2),
+    Ranks::of(1, 4, true, 0, 1),
+    Ranks::of(2, 4, true, 1, 1),
+    Ranks::of(2, 2, false, 1, 2),
+];
 
 /// A step on one device that stores weights as the model has them, and one on ranks.
 fn both(model: Model, ranks: Ranks) -> ((Loaded, Module), (Loaded, Module)) {
-    let own = settings((1, 1, false, 0, ranks.4), "fp64");
+    let own = settings(Ranks::of(1, 1, false, 0, ranks.accumulate), "fp64");
     let alone = Loaded::new(model, &own);
     let plain = alone.made(&STEP.replace("coalesce-layers, pad-uneven, ", ""));
     let loaded = Loaded::new(model, &settings(ranks, "fp64"));
@@ -47,7 +53,7 @@ fn ranks_train_as_one_device_does_without_padding() {
         for ranks in LAYOUTS {
             let name = format!("{} {ranks:?}", model.0);
             let ((alone, plain), (loaded, local)) = both(model, ranks);
-            assert!(shares_logits(&local, ranks.1), "{name}: a rank has whole logits");
+            assert!(shares_logits(&local, ranks.tensor), "{name}: a rank has whole logits");
             let whole = loaded.made(STEP);
             let mut one = first_inputs(entry(&plain), VOCAB);
             ignore_labels(entry(&plain), &mut one);
@@ -75,7 +81,7 @@ fn ranks_train_as_one_device_does_without_padding() {
 #[test]
 fn ranks_hold_their_rows() {
     for (model, tables) in MODELS.into_iter().zip([2, 1, 1, 1]) {
-        let (_, (_, local)) = both(model, (1, 4, false, 0, 1));
+        let (_, (_, local)) = both(model, Ranks::of(1, 4, false, 0, 1));
         let padded =
             entry(&local).params.iter().filter(|param| param.originals().count() == 1 && param.packing().is_some());
         let shapes: Vec<_> = padded.map(|param| entry(&local).ty(param.value).shape().clone()).collect();

@@ -15,10 +15,10 @@ use kinds::{KINDS, Kind, Site};
 
 /// The steps that faults are made in: each kind of parallelism, merged projections, tied weights, dropout.
 const STEPS: [(Model, Ranks); 4] = [
-    (MODELS[0], (2, 2, true, 1, 1)),
-    (MODELS[0], (1, 4, true, 0, 1)),
-    (MODELS[2], (2, 2, false, 0, 2)),
-    (MODELS[5], (2, 2, true, 1, 1)),
+    (MODELS[0], Ranks::of(2, 2, true, 1, 1)),
+    (MODELS[0], Ranks::of(1, 4, true, 0, 1)),
+    (MODELS[2], Ranks::of(2, 2, false, 0, 2)),
+    (MODELS[5], Ranks::of(2, 2, true, 1, 1)),
 ];
 
 /// The steps, how many faults of a kind are tried in each, and how many of a kind there have to be in all.
