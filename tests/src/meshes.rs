@@ -126,7 +126,7 @@ pub const ALL_MODELS: [Model; 20] = {
 };
 
 /// Layouts that multiply to 2, 4 and 8, so that any two choices meet.
-pub const LAYOUTS: [Ranks; 9] = [
+pub const LAYOUTS: [Ranks; 12] = [
     Ranks::of(2, 1, false, 0, 1),
     Ranks::of(1, 2, false, 0, 2),
     Ranks::of(1, 2, true, 0, 1),
@@ -136,6 +136,9 @@ pub const LAYOUTS: [Ranks; 9] = [
     Ranks::of(4, 2, true, 1, 1),
     Ranks::of(2, 4, false, 0, 2),
     Ranks::of(2, 4, true, 0, 1),
+    Ranks::of(1, 1, false, 0, 2).fsdp(4),
+    Ranks::of(2, 2, true, 3, 1),
+    Ranks::of(2, 1, false, 2, 1).fsdp(2),
 ];
 
 /// Every layout of 2, 4 and 8 ranks: `sequence` off and on where there are ranks along `tensor`, each stage of ZeRO where there are along

@@ -13,12 +13,14 @@ mod kinds;
 
 use kinds::{KINDS, Kind, Site};
 
-/// The steps that faults are made in: each kind of parallelism, merged projections, tied weights, dropout.
-const STEPS: [(Model, Ranks); 4] = [
+/// The steps that faults are made in: each kind of parallelism, merged projections, tied weights, dropout, weights that ranks store parts of.
+const STEPS: [(Model, Ranks); 6] = [
     (MODELS[0], Ranks::of(2, 2, true, 1, 1)),
     (MODELS[0], Ranks::of(1, 4, true, 0, 1)),
     (MODELS[2], Ranks::of(2, 2, false, 0, 2)),
     (MODELS[5], Ranks::of(2, 2, true, 1, 1)),
+    (MODELS[3], Ranks::of(1, 2, true, 0, 1).fsdp(2)),
+    (MODELS[1], Ranks::of(2, 1, false, 2, 2).fsdp(2)),
 ];
 
 /// The steps, how many faults of a kind are tried in each, and how many of a kind there have to be in all.
