@@ -75,7 +75,7 @@ pub const WORDS: &[(&str, &[&str])] = &[
     ("fp16", &["recipe key precision", "recipe key loss_scale"]),
     ("fp8", &["recipe key precision"]),
     ("freeze", &["recipe key optimizer.group.frozen", "recipe key optimizer.group", "diagnostic E0812"]),
-    ("fsdp", &["recipe key parallel.zero"]),
+    ("fsdp", &["recipe key parallel.fsdp", "recipe key parallel.fsdp_min_bytes", "recipe key parallel.zero"]),
     ("gather", &["builtin gather", "builtin take", "composite embedding", "op all_gather"]),
     ("gelu", &["composite gelu"]),
     ("gguf", &["command convert"]),
@@ -254,7 +254,6 @@ pub const NOTES: &[(&str, &str)] = &[
         "A size of the model: a key of its `config`. Set it in the recipe by `model.config.ffn`, or by `--set ffn=..`; `halite show llama` lists the sizes of a model.",
     ),
     ("fp8", "No element type of 8 bits is computed in: the narrowest are `bf16` and `f16`."),
-    ("fsdp", "Weights are not sharded over `data` yet: `parallel.zero = 1` shards the state of the optimizer."),
     (
         "gguf",
         "GGUF is neither read nor written: export with `halite convert --to hugging-face`, and convert that folder with the script of llama.cpp.",

@@ -142,12 +142,26 @@ pub(super) static WORDS: &[(&[&str], Meant)] = &[
         ),
     ),
     (
-        &["zero1", "use_zero_1", "zero_stage", "zero_optimization", "use_distributed_optimizer", "shard_optim_states"],
+        &[
+            "zero1",
+            "zero2",
+            "zero3",
+            "use_zero_1",
+            "zero_stage",
+            "zero_optimization",
+            "use_distributed_optimizer",
+            "shard_optim_states",
+        ],
         Other("parallel.zero"),
+    ),
+    (&["fsdp", "dp_shard", "data_parallel_shard_degree"], Other("parallel.fsdp")),
+    (
+        &["stage3_param_persistence_threshold", "fsdp_min_num_params"],
+        As("parallel.fsdp_min_bytes", "which counts bytes of a weight, not its elements"),
     ),
     (&["axis_rules", "logical_axis_rules", "partition_rules", "tp_plan"], Other("parallel.shard")),
     (&["param_specs", "partition_spec", "partition_specs"], Other("parallel.place")),
-    (&["data_parallel", "data_parallel_size", "dp", "dp_size", "ddp"], Other("parallel.data")),
+    (&["data_parallel", "data_parallel_size", "dp", "dp_size", "ddp", "dp_replicate"], Other("parallel.data")),
     (
         &["devices", "num_nodes", "nodes", "nproc_per_node", "world_size", "num_gpus"],
         As("parallel.data", "which together with `parallel.tensor` makes as many ranks as there are devices"),
@@ -243,22 +257,6 @@ pub(super) static WORDS: &[(&[&str], Meant)] = &[
         },
     ),
     (
-        &[
-            "fsdp",
-            "zero2",
-            "zero3",
-            "dp_replicate",
-            "dp_shard",
-            "data_parallel_shard_degree",
-            "stage3_param_persistence_threshold",
-            "stage3_prefetch_bucket_size",
-        ],
-        Nothing {
-            instead: "ranks of `data` hold weights and gradients whole",
-            nearest: "`parallel.zero = 1` shards the state of the optimizer over them, `parallel.tensor` weights",
-        },
-    ),
-    (
         &["expert_parallel", "expert_model_parallel_size", "context_parallel", "context_parallel_size", "cp"],
         Nothing {
             instead: "there is no such axis",
@@ -275,6 +273,7 @@ pub(super) static WORDS: &[(&[&str], Meant)] = &[
             "overlap_param_gather",
             "contiguous_gradients",
             "reduce_bucket_size",
+            "stage3_prefetch_bucket_size",
             "allgather_bucket_size",
             "reduce_scatter",
             "allgather_partitions",
