@@ -63,7 +63,9 @@ fn product(batch: u64, data: u64, accumulate: u64) -> Result<u64> {
 
 fn disagreement(batch: u64, parallel: Option<&Parallel>, accumulate: Option<u64>, all: u64) -> Diagnostic {
     let degree = |axis: MeshAxis| (axis.key(), parallel.map_or(1, |parallel| parallel.degree(axis).into()));
-    let axes = MeshAxis::that_divide(Divides::Batch).map(degree);
+    // An axis of one rank that nobody stated is not worth a word.
+    let is_told = |(at, (_, degree)): &(usize, (String, u64))| *at == 0 || *degree > 1;
+    let axes = MeshAxis::that_divide(Divides::Batch).map(degree).enumerate().filter(is_told).map(|(_, axis)| axis);
     let steps = accumulate.map(|steps| ("accumulate".to_owned(), steps));
     let stated: Vec<(String, u64)> = once(("batch".to_owned(), batch)).chain(axes).chain(steps).collect();
     let product: u128 = stated.iter().map(|(_, factor)| u128::from(*factor)).product();

@@ -351,11 +351,11 @@ mod tests {
     #[test]
     fn what_a_layout_cannot_be_is_found_at_its_place() {
         let wrong = |text: &str| read(&format!("{MINIMAL}[parallel]\n{text}"), &[]).unwrap_err().join("\n");
-        let order = "write each axis once, the major one first: `order = [\"data\", \"tensor\"]`";
+        let order = "write each axis once, the major one first: `order = [\"data\", \"fsdp\", \"tensor\"]`";
         for (text, expected) in [
             (
                 "order = ['data', 'tenser']",
-                "r.toml:8:18 `parallel.order` is `tenser`, expected one of `data` and `tensor` (did you mean `tensor`?)"
+                "r.toml:8:18 `parallel.order` is `tenser`, expected one of `data`, `fsdp` and `tensor` (did you mean `tensor`?)"
                     .to_owned(),
             ),
             ("order = ['data', 'data']", format!("r.toml:8:18 `parallel.order` has `data` twice ({order})")),
@@ -386,12 +386,12 @@ mod tests {
             ),
             (
                 "data = 65536\ntensor = 65536",
-                "r.toml:7:1 a mesh with 65536 ranks along `tensor` cannot be (choose smaller `parallel.data` and `parallel.tensor`: ranks are counted in 31 bits)"
+                "r.toml:7:1 a mesh with 65536 ranks along `tensor` cannot be (choose smaller `parallel.data`, `parallel.fsdp` and `parallel.tensor`: ranks are counted in 31 bits)"
                     .to_owned(),
             ),
             (
-                "zero = 2",
-                "r.toml:8:8 `parallel.zero` is 2, expected a whole number from 0 to 1 (set `parallel.zero` to such a number)"
+                "zero = 4",
+                "r.toml:8:8 `parallel.zero` is 4, expected a whole number from 0 to 3 (set `parallel.zero` to such a number)"
                     .to_owned(),
             ),
             ("zero = 1\nzero1 = true", "r.toml:9:1 unknown key `parallel.zero1` (did you mean `parallel.zero`? `halite help parallel.zero` describes it)".to_owned()),

@@ -61,8 +61,8 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// Writes a function and its call, unless it has nothing to return. What it returns stands for the values of the entry, but for its
-    /// parameters, which others read as they are. Gives each value that it returns with the result of the call.
+    /// Writes a function and its call, unless it has nothing to return. What it returns stands for the values of the entry, but for
+    /// parameters that an update returns, which others read as they are. Gives each value that it returns with the result of the call.
     pub(in crate::transform) fn half(
         &mut self,
         names: &mut Names,
@@ -88,7 +88,8 @@ impl<'a, 'b> Writer<'a, 'b> {
             if let Some(hint) = &data.hint {
                 self.b.name_value(new, hint.clone());
             }
-            if matches!(data.def, Def::Inst(..)) {
+            let is_kept = matches!((task, data.def), (StageTask::Update { .. }, Def::Param(_)));
+            if !is_kept {
                 self.b.replace(old, new);
             }
             returned.insert(old, new);
