@@ -57,7 +57,7 @@ impl Stage {
         let pieces = manifest.calls().into_values().max().unwrap_or(1);
         let mut known: IndexMap<String, Vec<Placed>> = IndexMap::new();
         for buffer in manifest.buffers.iter().filter(|buffer| holdings.has(stage, &buffer.name)) {
-            let pieces = if buffer.content() == Some(Content::MicroBatch) { pieces } else { 1 };
+            let pieces = if buffer.content() == Some(&Content::MicroBatch) { pieces } else { 1 };
             for tensor in (0..pieces).filter_map(|piece| declared(buffer, piece)) {
                 known.entry(buffer.name.clone()).or_default().push(upload(executor, &ranks, buffer, &tensor)?);
             }

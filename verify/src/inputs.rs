@@ -35,7 +35,7 @@ pub(super) fn inputs(entry: &Function, source: &Source, ranges: &Ranges, seed: u
             return reals(&named, param, entry.ty(param.value), seed);
         }
         let stream = Stream::new(seed, &param.name);
-        if let ParamRole::Known(content) = param.role {
+        if let ParamRole::Known(content) = &param.role {
             return Ok(content.tensor(ty.shape(), 0));
         }
         if let ParamRole::State(_) = &param.role {

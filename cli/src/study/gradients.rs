@@ -51,7 +51,7 @@ impl Gradients {
     pub(super) fn at(&self, executor: &dyn Executor, state: &Tensors, batch: &Tensors) -> Result<Tensors> {
         let input = |param: &Param| {
             let ty = self.entry.ty(param.value);
-            let given = match param.role {
+            let given = match &param.role {
                 ParamRole::Known(content) => return Ok(content.tensor(ty.shape(), 0)),
                 ParamRole::Batch => batch.get(&*param.name),
                 _ => state.get(&*param.name),

@@ -36,7 +36,7 @@ pub(super) fn inputs<'a>(params: impl Iterator<Item = (&'a Param, &'a TensorType
     let input = |(at, (param, ty)): (usize, (&Param, &TensorType))| {
         let number = |index: usize| split_mix(seed ^ ((at as u64) << 40) ^ index as u64);
         let indices = 0..ty.shape().num_elements();
-        if let ParamRole::Known(content) = param.role {
+        if let ParamRole::Known(content) = &param.role {
             return content.tensor(ty.shape(), 0);
         }
         match ty.dtype() {

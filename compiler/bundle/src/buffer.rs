@@ -71,8 +71,8 @@ impl Buffer {
     }
 
     /// The declared content of data that the host feeds.
-    pub fn content(&self) -> Option<Content> {
-        if let BufferRole::Batch(content) = self.role { content } else { None }
+    pub fn content(&self) -> Option<&Content> {
+        if let BufferRole::Batch(content) = &self.role { content.as_ref() } else { None }
     }
 
     /// The weight that it belongs to, for state that does.

@@ -2,7 +2,7 @@
 
 use crate::Buffer;
 use crate::tensors::Tensors;
-use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_support::{Diagnostic, Diagnostics, Name, codes};
 use halite_tensor::{Content, HostTensor, Indices, Shape};
 
 /// The only value of a buffer whose content is declared, for the calls on a piece of the batch.
@@ -28,7 +28,7 @@ pub fn check_content<'b>(
 fn wrong(buffer: &Buffer, found: &HostTensor) -> Option<Diagnostic> {
     let content = buffer.content()?;
     let piece =
-        if content == Content::MicroBatch { found.ints().first().copied().unwrap_or_default().max(0) } else { 0 };
+        if *content == Content::MicroBatch { found.ints().first().copied().unwrap_or_default().max(0) } else { 0 };
     let expected = declared(buffer, piece as usize)?;
     let elements = found.ints().into_iter().zip(expected.ints());
     let (index, (found, expected)) =
@@ -49,6 +49,14 @@ fn wrong(buffer: &Buffer, found: &HostTensor) -> Option<Diagnostic> {
         Content::MicroBatch => {
             error(format!("`{name}` is {found}, the number of no micro-batch")).help("feed a number from 0")
         }
+        Content::Keys(keys) => {
+            let key = |(at, stream): (usize, &Name)| (index[..] == [at]).then(|| format!("the key of `{stream}`"));
+            let of =
+                keys.streams().iter().enumerate().find_map(key).unwrap_or_else(|| format!("its element {index:?}"));
+            error(format!("{of} in `{name}` is {found}, expected {expected}"))
+                .note("the manifest names the streams of random bits and their seed")
+                .help("feed the keys of these streams")
+        }
     })
 }
 
@@ -56,7 +64,7 @@ fn wrong(buffer: &Buffer, found: &HostTensor) -> Option<Diagnostic> {
 mod tests {
     use super::*;
     use crate::BufferRole;
-    use halite_tensor::DType;
+    use halite_tensor::{DType, StreamKeys};
 
     fn known(name: &str, dtype: DType, shape: &[usize], content: Content) -> Buffer {
         let role = BufferRole::Batch(Some(content));
@@ -89,5 +97,18 @@ mod tests {
         assert_eq!((check(0), check(3)), (Ok(()), Ok(())));
         assert_eq!(check(-1).unwrap_err()[0].message(), "`micro_batch` is -1, the number of no micro-batch");
         assert_eq!(declared(&buffer, 3).unwrap().ints(), [3]);
+    }
+
+    #[test]
+    fn keys_are_those_of_their_streams() {
+        let keys = StreamKeys::new(["a", "b"].map(Name::from), 7).unwrap();
+        let expected = keys.tensor();
+        let buffer = known("keys", DType::U32, &[2], Content::Keys(keys));
+        assert_eq!(declared(&buffer, 3), Some(expected.clone()));
+        let check = |tensor| check_content([&buffer], &Tensors::from_iter([("keys".to_owned(), tensor)]));
+        assert_eq!(check(expected.clone()), Ok(()));
+        let wrong = HostTensor::from_ints(DType::U32, [2], [expected.ints()[0], 1]);
+        let message = format!("the key of `b` in `keys` is 1, expected {}", expected.ints()[1]);
+        assert_eq!(check(wrong).unwrap_err()[0].message(), message);
     }
 }

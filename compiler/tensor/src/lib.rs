@@ -21,6 +21,7 @@ mod shape;
 mod sharding;
 mod split_mix;
 mod state;
+mod stream_keys;
 
 pub use causal_mask::causal_mask;
 pub use content::Content;
@@ -36,3 +37,4 @@ pub use shape::{Dims, Shape};
 pub use sharding::{DimShard, DimShards, Sharding};
 pub use split_mix::split_mix;
 pub use state::{ATTEMPTS, STEP, StateSpec};
+pub use stream_keys::StreamKeys;

@@ -107,7 +107,7 @@ pub(super) fn buffers(laid: Laid<'_>, micro_batches: usize, is_of_stage: bool) -
 fn buffer(laid: Laid<'_>, named: &NamedParams<'_>, param: &Param, micro_batches: usize) -> Buffer {
     let role = match &param.role {
         ParamRole::Argument | ParamRole::Batch => BufferRole::Batch(None),
-        ParamRole::Known(content) => BufferRole::Batch(Some(*content)),
+        ParamRole::Known(content) => BufferRole::Batch(Some(content.clone())),
         ParamRole::Weight(info) => BufferRole::Weight(info.init),
         ParamRole::State(spec) => BufferRole::State(spec.clone()),
     };

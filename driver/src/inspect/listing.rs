@@ -156,6 +156,7 @@ impl Lines<'_> {
             ParamRole::Known(Content::Causal) => "batch, the causal mask".to_owned(),
             ParamRole::Known(Content::Ranks) => "batch, the number of the rank".to_owned(),
             ParamRole::Known(Content::MicroBatch) => "batch, the number of the micro-batch".to_owned(),
+            ParamRole::Known(Content::Keys(_)) => "batch, the keys of random bits".to_owned(),
             ParamRole::Weight(info) if info.frozen => "weight, frozen".to_owned(),
             ParamRole::Weight(_) => "weight".to_owned(),
             ParamRole::State(spec) => format!("state `{}`", spec.kind),

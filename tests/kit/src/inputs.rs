@@ -30,7 +30,7 @@ pub fn seeded_inputs(function: &Function, kind: InputKind, seed: u64) -> Vec<Hos
     let args = function.param_types().into_iter().enumerate().map(arg);
     let mut inputs = sample_inputs(&Sample::new("operands", Add, args), seed).swap_remove(0);
     for (input, param) in inputs.iter_mut().zip(&function.params) {
-        if let ParamRole::Known(content) = param.role {
+        if let ParamRole::Known(content) = &param.role {
             *input = content.tensor(input.shape(), 0);
         }
     }

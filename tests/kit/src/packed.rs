@@ -4,8 +4,8 @@ use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_tensor::{HostTensor, Packing};
 use std::collections::BTreeMap;
 
-/// Inputs of `old` as `new` stores them: what a weight or a slot packs is packed, what `new` lacks is left out, everything
-/// else stays.
+/// Inputs of `old` as `new` stores them: what a weight or a slot packs is packed, what `new` lacks is left out, what is declared of a new one it
+/// has, everything else stays.
 ///
 /// # Errors
 /// Naming the parameter of `new` for which there is no input.
@@ -17,6 +17,9 @@ pub fn stored_as(old: &Function, new: &Function, inputs: Vec<HostTensor>) -> Res
     let stored = |param: &Param| {
         if let Some(&input) = named.get(&*param.name) {
             return Ok(input.clone());
+        }
+        if let ParamRole::Known(content) = &param.role {
+            return Ok(content.tensor(new.ty(param.value).shape(), 0));
         }
         let unknown = || format!("the input `{}` is new", param.name);
         let (packing, names) = parts(new, param).ok_or_else(unknown)?;

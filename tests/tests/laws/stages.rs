@@ -70,6 +70,7 @@ fn value(function: &Function, param: &Param, random: &mut Random) -> HostTensor 
         (true, ParamRole::Known(Content::Ranks)) => {
             HostTensor::from_ints(ty.dtype(), ty.shape().clone(), (0..count).map(|rank| rank as i128))
         }
+        (true, ParamRole::Known(Content::Keys(keys))) => keys.tensor(),
         (true, _) => HostTensor::from_ints(ty.dtype(), ty.shape().clone(), vec![3; count]),
         (false, ParamRole::State(spec)) if spec.sum => HostTensor::zeros(ty.dtype(), ty.shape().clone()),
         (false, _) => {

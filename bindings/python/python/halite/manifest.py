@@ -130,14 +130,14 @@ class Buffer:
     """An array that lives on the devices from step to step, or is fed.
 
     `slot` is `batch`, `weight`, or the kind of state, such as `m` or `step`; `of` is the weight that state belongs to. `part` is the part
-    of a pipeline that adds up a sum.
+    of a pipeline that adds up a sum. `content` is a word, or `{"keys": {"streams": [..], "seed": 7}}` for keys of random bits.
     """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     slot: str
-    content: str | None = None
+    content: str | Mapping[str, Any] | None = None
     of: str | None = None
     init: str | Mapping[str, float] | None = None
     transient: bool = False

@@ -79,7 +79,7 @@ fn is_sequence(entry: &Function, result: &FuncResult, batch: usize, length: usiz
 /// levels of one.
 pub(super) fn param_state(function: &Function, param: &Param) -> State {
     let shape = function.ty(param.value).shape();
-    match param.role {
+    match &param.role {
         ParamRole::Batch if is_tokens(function, param) => {
             let position = position(shape[1]);
             let term = Term { form: position.clone(), guard: Region::default(), vague: false };
@@ -96,7 +96,9 @@ pub(super) fn param_state(function: &Function, param: &Param) -> State {
             }
             State { levels, ..State::default() }
         }
-        ParamRole::Weight(_) | ParamRole::State(_) | ParamRole::Known(Content::MicroBatch) => State::default(),
+        ParamRole::Weight(_) | ParamRole::State(_) | ParamRole::Known(Content::MicroBatch | Content::Keys(_)) => {
+            State::default()
+        }
         _ => State { unsure: true, ..State::default() },
     }
 }

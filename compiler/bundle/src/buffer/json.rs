@@ -35,7 +35,7 @@ impl From<Buffer> for BufferJson {
     fn from(buffer: Buffer) -> Self {
         Self {
             slot: buffer.role.word().to_owned(),
-            content: buffer.content(),
+            content: buffer.content().cloned(),
             of: buffer.of().map(str::to_owned),
             init: buffer.init(),
             transient: matches!(&buffer.role, BufferRole::State(spec) if spec.transient),
@@ -65,7 +65,7 @@ impl TryFrom<BufferJson> for Buffer {
 /// # Errors
 /// When state has no initial value, or the buffer has a key that goes only with another role.
 fn role(json: &BufferJson) -> Result<BufferRole, String> {
-    let BufferJson { name, slot, content, of, init, transient, sum, part, .. } = json;
+    let BufferJson { name, dtype, shape, slot, content, of, init, transient, sum, part, .. } = json;
     let is_batch = slot == "batch";
     if is_batch == init.is_some() {
         return Err(format!("the buffer `{name}` must have an initial value exactly if it is state"));
@@ -80,6 +80,9 @@ fn role(json: &BufferJson) -> Result<BufferRole, String> {
     if let Some((key, _)) = excess.iter().find(|(_, is_excess)| *is_excess) {
         return Err(format!("the buffer `{name}` has the key `{key}`, which does not go with the slot `{slot}`"));
     }
+    if let Some(expected) = content.as_ref().and_then(|content| content.unfit(*dtype, shape)) {
+        return Err(format!("the buffer `{name}` is `{dtype}` of {shape:?}, its `content` is that of `{expected}`"));
+    }
     Ok(match (slot.as_str(), init) {
         ("weight", Some(init)) => BufferRole::Weight(*init),
         (kind, Some(init)) => BufferRole::State(StateSpec {
@@ -90,7 +93,7 @@ fn role(json: &BufferJson) -> Result<BufferRole, String> {
             sum: *sum,
             part: *part,
         }),
-        (_, None) => BufferRole::Batch(*content),
+        (_, None) => BufferRole::Batch(content.clone()),
     })
 }
 
@@ -106,9 +109,6 @@ mod tests {
     fn every_role_reads_back_to_itself() {
         for rest in [
             r#""slot":"batch""#,
-            r#""slot":"batch","content":"causal""#,
-            r#""slot":"batch","content":"ranks""#,
-            r#""slot":"batch","content":"micro-batch""#,
             r#""slot":"weight","init":{"normal":0.5}"#,
             r#""slot":"step","init":"zeros""#,
             r#""slot":"master","of":"w","init":"weight""#,
@@ -119,6 +119,39 @@ mod tests {
         ] {
             let buffer: Buffer = serde_json::from_str(&text(rest)).unwrap();
             assert_eq!(serde_json::to_string(&buffer).unwrap(), text(rest));
+        }
+    }
+
+    #[test]
+    fn declared_content_is_of_one_type() {
+        let read = |dtype: &str, shape: &str, content: &str| {
+            let rest = format!(r#""dtype":"{dtype}","shape":{shape},"slot":"batch","content":{content}"#);
+            let text = format!(r#"{{"name":"x",{rest}}}"#);
+            let buffer = serde_json::from_str::<Buffer>(&text).map_err(|error| error.to_string())?;
+            assert_eq!(serde_json::to_string(&buffer).unwrap(), text);
+            Ok::<_, String>(())
+        };
+        let keys = r#"{"keys":{"streams":["a","b"],"seed":7}}"#;
+        for (dtype, shape, content, expected) in [
+            ("pred", "[2,3,3]", r#""causal""#, "pred[.., size, size]"),
+            ("s32", "[4]", r#""ranks""#, "s32[ranks]"),
+            ("s32", "[]", r#""micro-batch""#, "s32[]"),
+            ("u32", "[2]", keys, "u32[2]"),
+        ] {
+            assert_eq!(read(dtype, shape, content), Ok(()));
+            for (dtype, shape) in [("f32", shape), (dtype, "[2,3]"), (dtype, "[3,2,1]")] {
+                let error = read(dtype, shape, content).unwrap_err();
+                assert!(error.contains(&format!("its `content` is that of `{expected}`")), "{error}");
+            }
+        }
+        for (content, expected) in [
+            (r#"{"keys":{"streams":[],"seed":7}}"#, "keys of random bits are those of no stream"),
+            (r#"{"keys":{"streams":["a","a"],"seed":7}}"#, "the streams `a` and `a` have the same random bits"),
+            (r#"{"keys":{"streams":["a","b"]}}"#, "missing field `seed`"),
+            (r#"{"keys":["a","b"]}"#, "invalid type: string"),
+        ] {
+            let error = read("u32", "[2]", content).unwrap_err();
+            assert!(error.contains(expected), "{error}");
         }
     }
 

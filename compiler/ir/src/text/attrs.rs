@@ -267,7 +267,7 @@ pub(super) fn to_attr(field: &Field<'_>, functions: &FxHashMap<Name, Known>) -> 
             let unknown = || error(codes::UNDEFINED_VALUE, format!("no function `@{name}` is defined before this one"));
             Attr::Func(known.ok_or_else(unknown)?)
         }
-        AttrText::Applied(..) | AttrText::Parts(_) | AttrText::Dims(_) => {
+        AttrText::Applied(..) | AttrText::Parts(_) | AttrText::Texts(_) | AttrText::Dims(_) => {
             return Err(error(codes::ATTRIBUTE, format!("`{}` is no attribute of an instruction", field.text)));
         }
     })

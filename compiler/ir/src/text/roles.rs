@@ -7,6 +7,8 @@
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
 //! One of which the model has names for sizes says them: `{weight, init = zeros, dims = [heads(12) * head_dim(64), 768]}`.
 //! One of a layer of the model says which: `{weight, init = zeros, layer = "model.layers.3"}`.
+//! Of what the host feeds, a parameter says what is declared of it: `{batch, causal}`, `{batch, ranks}`, `{batch, micro_batch}`, or the
+//! streams and the seed of keys of random bits, `{batch, keys = ["layers.0.w", "layers.1.w"], seed = 7}`.
 //! Where the model is cut into the parts of a pipeline, a weight says the first that reads it, and a sum over micro-batches the one that
 //! adds it up: `{weight, init = zeros, part = 1}`, `{state = accum, of = "w", sum, part = 1}`.
 
@@ -17,7 +19,7 @@ use crate::dim_names::{DimName, SizeFactor};
 use crate::layer::Layer;
 use crate::syntax::{ParamRole, ResultRole, WeightInfo};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{Content, Init, Packing, Part, StateSpec};
+use halite_tensor::{Content, Init, Packing, Part, StateSpec, StreamKeys};
 use std::sync::Arc;
 
 /// Prints what follows the type of a parameter; nothing for a plain argument.
@@ -28,6 +30,10 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
         ParamRole::Known(Content::Causal) => " {batch, causal}".to_owned(),
         ParamRole::Known(Content::Ranks) => " {batch, ranks}".to_owned(),
         ParamRole::Known(Content::MicroBatch) => " {batch, micro_batch}".to_owned(),
+        ParamRole::Known(Content::Keys(keys)) => {
+            let streams: Vec<_> = keys.streams().iter().map(|stream| print_string(stream)).collect();
+            format!(" {{batch, keys = [{}], seed = {}}}", streams.join(", "), keys.seed())
+        }
         ParamRole::Weight(info) => {
             let decay = info.decay.map(|decay| format!(", decay = {}", print_real(decay))).unwrap_or_default();
             let group =
@@ -128,12 +134,19 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
     let Some((role, rest)) = fields.split_first() else { return Ok(ParamRole::Argument) };
     match (role.name, &role.value) {
         ("batch", None) => {
-            known_fields(rest, &["causal", "ranks", "micro_batch"])?;
+            known_fields(rest, &["causal", "ranks", "micro_batch", "keys", "seed"])?;
             Ok(match rest {
                 [] => ParamRole::Batch,
                 [field] if field.name == "causal" => ParamRole::Known(Content::Causal),
                 [field] if field.name == "ranks" => ParamRole::Known(Content::Ranks),
-                [_] => ParamRole::Known(Content::MicroBatch),
+                [field] if field.name == "micro_batch" => ParamRole::Known(Content::MicroBatch),
+                [field] => {
+                    return Err(error(field, "keys of random bits have streams and a seed")
+                        .help("write e.g. `keys = [\"layers.0.w\", \"layers.1.w\"], seed = 7`"));
+                }
+                [keys, seed] if keys.name == "keys" && seed.name == "seed" => {
+                    ParamRole::Known(Content::Keys(parse_keys(keys, seed)?))
+                }
                 [one, other, ..] => {
                     return Err(error(other, format!("a parameter that is `{}` is nothing else", one.name)));
                 }
@@ -164,7 +177,7 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             Ok(ParamRole::State(StateSpec { kind: Name::from(*word), of, init, transient, sum, part }))
         }
         _ => Err(error(role, format!("`{}` is not a role of a parameter", role.text))
-            .help("roles are `batch`, `batch, causal`, `batch, ranks`, `batch, micro_batch`, `weight, init = ..` and `state = <kind>, of = \"<weight>\"`")),
+            .help("roles are `batch`, `batch, causal`, `batch, ranks`, `batch, micro_batch`, `batch, keys = [\"<stream>\"], seed = <number>`, `weight, init = ..` and `state = <kind>, of = \"<weight>\"`")),
     }
 }
 
@@ -241,6 +254,18 @@ fn parse_output(field: &Field<'_>) -> Result<usize> {
 fn parse_part_number(field: &Field<'_>) -> Result<usize> {
     let part = if let Some(AttrText::Element(text)) = &field.value { text.parse().ok() } else { None };
     part.ok_or_else(|| error(field, format!("`{}` needs the number of a part of the model", field.name)))
+}
+
+/// Parses the keys of streams of random bits under a seed.
+fn parse_keys(keys: &Field<'_>, seed: &Field<'_>) -> Result<StreamKeys> {
+    let Some(AttrText::Texts(streams)) = &keys.value else {
+        return Err(error(keys, format!("`{}` names no stream", keys.text))
+            .help("write e.g. `keys = [\"layers.0.w\", \"layers.1.w\"]`"));
+    };
+    let number = if let Some(AttrText::Element(text)) = &seed.value { text.parse().ok() } else { None };
+    let number = number.ok_or_else(|| error(seed, format!("`{}` needs a number from 0", seed.name)))?;
+    StreamKeys::new(streams.iter().map(|stream| Name::from(stream.as_str())), number)
+        .map_err(|error| error.at(keys.span, ""))
 }
 
 /// Parses the packing of a parameter of the given sizes.

@@ -119,6 +119,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::attr_value | Rule::applied | Rule::pair => "the value of an attribute",
         Rule::list | Rule::groups | Rule::iota => "a list of integers",
         Rule::parts | Rule::part => "a list of tensors such as `\"q.weight\"[4,8]`",
+        Rule::texts => "a list of texts in quotes",
         Rule::count => "a number of copies",
         Rule::padding => "a number of rows",
         Rule::dims | Rule::dim | Rule::factor => "a list of sizes such as `[heads(12) * head_dim(64)]`",
@@ -156,6 +157,8 @@ pub(super) enum AttrText<'t> {
     Groups(Option<Groups>),
     /// `["q"[4,8], "k"[2,8] x 2, "v"[8,2] transposed]`
     Parts(Vec<PartText>),
+    /// `["layers.0.w", "layers.1.w"]`
+    Texts(Vec<String>),
     /// `[3 * heads(12), hidden(768)]`
     Dims(Vec<DimName>),
     /// `@f`
@@ -236,6 +239,7 @@ fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
         Rule::groups => AttrText::Groups(groups(parts)),
         Rule::iota => AttrText::Groups(iota(parts)),
         Rule::parts => AttrText::Parts(parts.map(part_text).collect::<Option<_>>()?),
+        Rule::texts => AttrText::Texts(parts.map(|part| parse_name(part.as_str()).into_owned()).collect()),
         Rule::list => AttrText::Ints(ints(text)?),
         Rule::dims => AttrText::Dims(parts.map(dim_name).collect::<Option<_>>()?),
         Rule::global => AttrText::Func(parse_name(&text[1..]).into_owned()),

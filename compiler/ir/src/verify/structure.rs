@@ -12,7 +12,7 @@ use crate::syntax::{
 };
 use crate::ty::TensorType;
 use halite_support::{Code, Diagnostic, codes};
-use halite_tensor::{Content, DType, Init, Packing};
+use halite_tensor::{Content, DType, Init, Packing, StreamKeys};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -129,6 +129,7 @@ impl<'a> Checker<'a, '_, '_> {
             ParamRole::Known(Content::Causal) => self.check_mask(param),
             ParamRole::Known(Content::Ranks) => self.check_ranks(param),
             ParamRole::Known(Content::MicroBatch) => self.check_micro_batch(param),
+            ParamRole::Known(Content::Keys(keys)) => self.check_keys(param, keys),
             ParamRole::Weight(WeightInfo { init, output, packing, dims, .. }) => {
                 if *init == Init::Weight {
                     let message = format!("weight `{}` starts as a weight, which only state can", param.name);
@@ -182,6 +183,16 @@ impl<'a> Checker<'a, '_, '_> {
         if let Some(data) = self.function.values.get(param.value.index()).filter(|data| data.ty != expected) {
             let message = format!("`{}` is the number of the micro-batch, but is `{}`", param.name, data.ty);
             let error = broken(codes::TYPE_MISMATCH, message).help("make it `s32[]`");
+            self.errors.at_signature(self.id, error);
+        }
+    }
+
+    /// Each stream has one key.
+    fn check_keys(&mut self, param: &Param, keys: &StreamKeys) {
+        let expected = TensorType::new(DType::U32, [keys.streams().len()]);
+        if let Some(ty) = self.whole(param).filter(|ty| *ty != expected) {
+            let message = format!("`{}` holds the keys of {} streams, but is `{ty}`", param.name, keys.streams().len());
+            let error = broken(codes::TYPE_MISMATCH, message).help(format!("make it `{expected}`"));
             self.errors.at_signature(self.id, error);
         }
     }
