@@ -2,9 +2,11 @@
 
 use super::homes::Homes;
 use crate::transform::split_stages::{Half, Set, inputs};
-use halite_ir::{Def, Function, InferCx, Inst, Op, Value};
+use halite_ir::{Def, Function, InferCx, Inst, Op, ResultRole, Value};
+use halite_support::Name;
 use halite_tensor::DType;
 use indexmap::IndexMap;
+use rustc_hash::FxHashSet;
 
 /// The function of a stage in a round.
 pub(super) struct Turn {
@@ -44,7 +46,7 @@ impl Splitter<'_> {
         let mut turns = Vec::with_capacity(count);
         for round in (0..count).rev() {
             let roots = std::mem::take(&mut outputs[round]);
-            let insts = self.made(round, &roots);
+            let insts = self.numbers_first(self.made(round, &roots));
             let inputs = inputs(self.entry, &insts, &roots);
             for &input in &inputs {
                 if let Some(round) = self.own(input) {
@@ -57,6 +59,36 @@ impl Splitter<'_> {
         }
         turns.reverse();
         turns
+    }
+
+    /// Instructions with those first that make numbers of numbers that are there. Each stage makes these for itself, in one order, and tensors of
+    /// its own at other places between them: so stages that are equal have equal functions. Where state would be read after its replacement is
+    /// made, all stay where they are.
+    fn numbers_first(&self, insts: Vec<usize>) -> Vec<usize> {
+        let mut late = vec![false; self.entry.values.len()];
+        let (first, rest): (Vec<usize>, Vec<usize>) = insts.iter().copied().partition(|&at| {
+            let inst = &self.entry.insts[at];
+            let is_number = |value: &Value| self.entry.ty(*value).rank() == 0 && !late[value.index()];
+            let is_ordered = inst.op.def().effect(&self.infer).ordered;
+            let is_first = !is_ordered && inst.args.iter().chain(&inst.results).all(is_number);
+            if !is_first {
+                inst.results.iter().for_each(|result| late[result.index()] = true);
+            }
+            is_first
+        });
+        let made = first.iter().flat_map(|&at| &self.entry.insts[at].results).copied();
+        let replaced = self.replaced(&made.collect());
+        let is_read_late = rest.iter().flat_map(|&at| &self.entry.insts[at].args).any(|arg| replaced.contains(arg));
+        if is_read_late { insts } else { first.into_iter().chain(rest).collect() }
+    }
+
+    /// The parameters whose replacements are among values.
+    fn replaced(&self, values: &Set) -> Set {
+        let results = self.entry.results.iter().filter(|result| values.contains(&result.value));
+        let names =
+            results.filter_map(|result| if let ResultRole::State(name) = &result.role { Some(name) } else { None });
+        let names: FxHashSet<&Name> = names.collect();
+        self.entry.params.iter().filter(|param| names.contains(&param.name)).map(|param| param.value).collect()
     }
 
     /// The numbers among values that nothing but functions reads, those of one type together; before them the other values.
