@@ -24,17 +24,18 @@ pub(crate) fn check_dropout(
     let (old, new) = before.entry().zip(after.entry()).ok_or("there is no entry")?;
     let micro_batches = recipe.sizes().map_err(|error| error.to_string())?.accumulate as u32;
     for (step, micro) in STEPS.into_iter().flat_map(|step| (0..micro_batches).map(move |micro| (step, micro))) {
+        let number = |number: u32| HostTensor::from_ints(DType::S32, [], [i128::from(number)]);
         let inputs = seeded_inputs(old, InputKind::Plain, 5);
         let draw = (step + 1) * micro_batches.next_power_of_two() + micro;
         let mut model = Model { module: before, registry, seed: recipe.train.seed, draw, drawn: BTreeMap::new() };
         let expected = model.run(old, inputs.clone(), "")?;
         let added = new.params[old.params.len()..].iter().map(|param| match &param.role {
-            ParamRole::State(spec) if &*spec.kind == "step" => Ok(step),
-            ParamRole::Known(Content::MicroBatch) => Ok(micro),
+            ParamRole::State(spec) if &*spec.kind == "step" => Ok(number(step)),
+            ParamRole::Known(Content::MicroBatch) => Ok(number(micro)),
+            ParamRole::Known(Content::Keys(keys)) => Ok(keys.tensor()),
             _ => Err(format!("`{}` is added", param.name)),
         });
         let added = added.collect::<Result<Vec<_>, _>>()?;
-        let added = added.into_iter().map(|number| HostTensor::from_ints(DType::S32, [], [i128::from(number)]));
         let inputs = inputs.into_iter().chain(added).collect();
         let found = Interpreter::of(after, registry).run(new, inputs).map_err(|error| error.to_string())?;
         for ((result, expected), found) in old.results.iter().zip(&expected).zip(&found) {

@@ -2,12 +2,13 @@
 
 use crate::layout::Layout;
 use crate::syntax::{FuncResult, Function, Inst, Module, ParamRole, ResultRole};
+use halite_tensor::Content;
 use rustc_hash::FxHashMap;
 use std::mem::discriminant;
 
 /// Whether two modules are one program but for names: those of functions, parameters, results and values, the layers and parts of weights, and
-/// what locations say. Their entries then take and return the same in the same order, sharded alike. Streams of random bits are no names: what
-/// draws from others is another program.
+/// what locations say. Their entries then take and return the same in the same order, sharded alike. So are the streams whose keys a parameter holds. Streams that an
+/// instruction rounds by are no names: what draws from others is another program.
 pub fn are_alike(one: &Module, other: &Module) -> bool {
     let phases = (one.phase, one.bidirectional, one.functions.len());
     let functions = || one.functions.iter().zip(&other.functions).all(|(one, other)| is_alike(one, other));
@@ -44,6 +45,7 @@ fn are_roles_alike(one: &ParamRole, other: &ParamRole) -> bool {
         (ParamRole::Weight(one), ParamRole::Weight(other)) => {
             (one.decay, &one.group, one.frozen, one.output) == (other.decay, &other.group, other.frozen, other.output)
         }
+        (ParamRole::Known(Content::Keys(_)), ParamRole::Known(Content::Keys(_))) => true,
         (ParamRole::Known(one), ParamRole::Known(other)) => one == other,
         _ => discriminant(one) == discriminant(other),
     }

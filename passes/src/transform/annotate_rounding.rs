@@ -25,7 +25,8 @@ const DITHER: &str = "stochastic_";
 /// all sites of one shape, rounds the result with bits that depend on the seed, the stream, the number of the update and
 /// the element's position. So equal tensors round alike on every rank, and however they are split. What the bits of
 /// several elements share is computed before the first site: the words of all streams in one vector, and those of the
-/// coordinates along each dimension of each size.
+/// coordinates along each dimension of each size. Where the model is cut into the parts of a pipeline, the keys of each part's weights are a
+/// parameter, `{batch, keys = [..], seed = ..}`, so that stages that are equal but for names are one program.
 ///
 /// The stream of a weight that packs several tensors, or of a slot of it, stands for the streams of these: each is rounded
 /// with the bits that it would have if it were stored alone, by its own name and coordinates, and so are its copies.

@@ -7,14 +7,16 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::micro_batch::micro_batch;
 use crate::transform::scalar_state::scalar_state;
 use crate::transform::streams::stream_keys;
+use halite_ir::composites::Transfer;
 use halite_ir::ops::{Or, ShiftLeft};
 use halite_ir::{
     Attr, Composite, Function, InferCx, Inst, Module, Op, Phase, Rewriter, TensorType, Value, Values, rewrite_planned,
 };
-use halite_support::{Diagnostic, Result};
-use halite_tensor::{DType, HostTensor, STEP, StateSpec};
+use halite_support::{Diagnostic, Name, Result};
+use halite_tensor::{DType, STEP, StateSpec, StreamKeys};
 use rustc_hash::FxHashMap;
-use sites::{counts, streams};
+use sites::{counts, drawn, streams};
+use std::collections::BTreeMap;
 
 /// The name of the pass.
 const PASS: &str = "key-dropout";
@@ -28,6 +30,9 @@ const SCOPE: &str = "dropout";
 /// micro-batch where updates are made of several. The entry makes the words of all streams, one for each dropout that it
 /// runs, in callees or not; a callee is given those of its own and the number. So layers that are one function differ, and a dropout
 /// has the bits that it would have if all were written in place.
+///
+/// Where the model is cut into the parts of a pipeline, the keys of each part are a parameter, `{batch, keys = [..], seed = ..}`: parts that are
+/// equal but for the names of their streams are one program.
 ///
 /// ```text
 /// func @block(%x: f32[4]) -> (f32[4]) {
@@ -67,47 +72,69 @@ impl Pass for KeyDropout {
         let recipe = cx.recipe(PASS)?;
         let counts = counts(module)?;
         let Some(entry) = counts.len().checked_sub(1) else { return Ok(Changed::No) };
-        let keys = stream_keys(&streams(module, &counts), recipe.train.seed)?;
+        let streams = streams(module, &counts);
         let steps = recipe.sizes()?.accumulate;
         let mut at = 0..counts.len();
         let plan = |_: InferCx<'_>, _: &Function| at.next().filter(|&at| counts[at] > 0);
         let changed = rewrite_planned(module, cx.registry, plan, |b, source, at| {
-            let bits = if at == entry { Bits::of_entry(b, &keys, steps)? } else { Bits::of_callee(b, counts[at]) };
-            Keyed { bits, counts: &counts, next: 0, along: FxHashMap::default() }.body(b, source)
+            let bits = if at == entry {
+                let all = StreamKeys::new(streams.iter().cloned(), recipe.train.seed)?;
+                Bits::of_entry(b, by_part(source, &counts, all)?, steps)?
+            } else {
+                Bits::of_callee(b, counts[at])
+            };
+            Keyed { bits, counts: &counts, at: 0, next: 0, along: FxHashMap::default() }.body(b, source)
         })?;
         Ok(Changed::when(changed))
     }
 }
 
+/// The keys of an entry by the parts of a pipeline, in the order in which they are drawn by: those of each part, or all where the model
+/// is not cut into parts. An instruction is of the last part that something was handed on to before it.
+fn by_part(entry: &Function, counts: &[usize], all: StreamKeys) -> Result<Vec<(Option<usize>, StreamKeys)>> {
+    let ends = |inst: &Inst| Transfer::ends(&inst.op);
+    if !entry.insts.iter().any(|inst| ends(inst).is_some()) {
+        return Ok(vec![(None, all)]);
+    }
+    let (mut part, mut streams) = (0, all.streams().iter());
+    let mut parts: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
+    for inst in &entry.insts {
+        part = ends(inst).map_or(part, |(_, to)| part.max(to));
+        let count = drawn(inst, counts);
+        if count > 0 {
+            parts.entry(part).or_default().extend(streams.by_ref().take(count).cloned());
+        }
+    }
+    let keys = |(part, streams)| Ok((Some(part), StreamKeys::new(streams, all.seed())?));
+    parts.into_iter().map(keys).collect()
+}
+
 /// The values that the random bits of a function are made of.
-#[derive(Clone, Copy)]
 struct Bits {
     /// The number of the draw, `s32[]`.
     draw: Value,
-    /// The words of the streams, `u32[n]`, in the order in which they are drawn from.
-    words: Value,
+    /// The words of the streams, `u32[n]`, in the order in which they are drawn from: in an entry those of each part of a pipeline.
+    words: Vec<Value>,
 }
 
 impl Bits {
-    fn of_entry(b: &mut Rewriter<'_>, keys: &[i128], steps: u64) -> Result<Self> {
+    fn of_entry(b: &mut Rewriter<'_>, keys: Vec<(Option<usize>, StreamKeys)>, steps: u64) -> Result<Self> {
         let draw = draw(b, steps)?;
         let outer = b.enter_scope(SCOPE);
-        let keys = b.constant(HostTensor::from_ints(DType::U32, [keys.len()], keys.iter().copied()))?;
-        b.name_value(keys, "keys");
-        let words = b.composite("stream_words", &[], &[keys, draw])?[0];
-        b.name_value(words, "dropout_words");
+        let mut words = Vec::with_capacity(keys.len());
+        for (part, keys) in keys {
+            let keys = stream_keys(b, keys, SCOPE, part)?;
+            let own = b.composite("stream_words", &[], &[keys, draw])?[0];
+            b.name_value(own, "dropout_words");
+            words.push(own);
+        }
         b.set_loc(outer);
         Ok(Self { draw, words })
     }
 
     fn of_callee(b: &mut Rewriter<'_>, count: usize) -> Self {
         let draw = b.argument("draw", TensorType::scalar(DType::S32));
-        Self { draw, words: b.argument("dropout_words", TensorType::new(DType::U32, [count])) }
-    }
-
-    /// The words of `count` streams from `start`.
-    fn slice(self, b: &mut Rewriter<'_>, start: usize, count: usize) -> Result<Value> {
-        if b.shape(self.words)[0] == count { Ok(self.words) } else { b.slice_dim(self.words, 0, start, start + count) }
+        Self { draw, words: vec![b.argument("dropout_words", TensorType::new(DType::U32, [count]))] }
     }
 }
 
@@ -134,7 +161,9 @@ struct Keyed<'a> {
     bits: Bits,
     /// The number of streams that each function of the module draws from.
     counts: &'a [usize],
-    /// The next of its own.
+    /// The vector of words that is drawn from.
+    at: usize,
+    /// The next word of it.
     next: usize,
     /// The words along a dimension of a size.
     along: FxHashMap<(usize, usize), Value>,
@@ -152,7 +181,7 @@ impl Keyed<'_> {
 
     fn inst(&mut self, b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<()> {
         let keyed = if let Op::Composite(composite) = &inst.op { composite.keyed_dropout() } else { None };
-        let streams = inst.call().map_or(0, |edge| self.counts[edge.callee.index()]);
+        let streams = drawn(inst, self.counts);
         let results = match keyed {
             Some(keyed) => self.dropout(b, keyed, inst)?,
             None if streams > 0 => {
@@ -170,9 +199,16 @@ impl Keyed<'_> {
 
     /// The words of the next streams.
     fn take(&mut self, b: &mut Rewriter<'_>, count: usize) -> Result<Value> {
-        let words = self.bits.slice(b, self.next, count)?;
+        let ended = || Diagnostic::bug("`key-dropout` has fewer words than dropouts");
+        let mut words = *self.bits.words.get(self.at).ok_or_else(ended)?;
+        if self.next == b.shape(words)[0] {
+            self.at += 1;
+            self.next = 0;
+            words = *self.bits.words.get(self.at).ok_or_else(ended)?;
+        }
+        let start = self.next;
         self.next += count;
-        Ok(words)
+        if b.shape(words)[0] == count { Ok(words) } else { b.slice_dim(words, 0, start, start + count) }
     }
 
     fn dropout(&mut self, b: &mut Rewriter<'_>, keyed: Composite, inst: &Inst) -> Result<Values> {

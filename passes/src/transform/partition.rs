@@ -37,7 +37,8 @@ const PASS: &str = "partition";
 ///
 /// Weights and the batch have the placements of the recipe's layout. Every other value is placed where its instruction can be computed
 /// without moving operands, or as its readers want it. Sums over a sharded dimension are partial sums on several ranks, and stay so
-/// through linear ops until they are needed: then they are reduced, to shards at once where these are read.
+/// through linear ops until they are needed: then they are reduced, to shards at once where these are read. Weights that round stochastically
+/// are rounded first, also where the stages of a pipeline have one rank each.
 ///
 /// ```text
 /// func @main(%x: f32[8,4] {batch}, %w: f32[4,6] {weight, ..}) -> (f32[8,4]) {
@@ -62,8 +63,13 @@ impl Pass for Partition {
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let recipe = cx.recipe(PASS)?;
         let mesh = recipe.ranks(cx.target.ranks.is_some())?;
-        if mesh.num_ranks() == 1 || module.layout.is_some() {
+        if module.layout.is_some() {
             return Ok(Changed::No);
+        }
+        if mesh.num_ranks() == 1 {
+            // Each part of a pipeline rounds its weights by keys of its own, before functions are made of what stages update.
+            let is_cut = recipe.stages() > 1 && !recipe.precision.rounds_everywhere();
+            return if is_cut { AnnotateRounding.run(module, cx) } else { Ok(Changed::No) };
         }
         check_rounding(recipe, cx)?;
         // Where bits are made of the coordinates in the whole, shards are rounded by the bits of theirs.

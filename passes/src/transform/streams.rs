@@ -1,26 +1,18 @@
-//! Keys of streams of random bits.
+//! Keys of streams of random bits, as a value of an entry.
 
-use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::rounding::stream_key;
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use halite_ir::{Builder, ParamRole, TensorType, Value};
+use halite_support::Result;
+use halite_tensor::{Content, DType, StreamKeys};
 
-/// The key of each stream under a seed, in their order.
-///
-/// # Errors
-/// When two have one key: their random bits would be the same.
-pub(super) fn stream_keys<'s>(streams: &'s IndexSet<Name, FxBuildHasher>, seed: u64) -> Result<Vec<i128>> {
-    let mut owners: FxHashMap<u32, &Name> = FxHashMap::default();
-    let key = |stream: &'s Name| {
-        let key = stream_key(seed, stream);
-        match owners.insert(key, stream) {
-            None => Ok(i128::from(key)),
-            Some(owner) => {
-                let message =
-                    format!("the streams `{owner}` and `{stream}` have the same random bits under the seed {seed}");
-                Err(Diagnostic::error(codes::STREAM_CLASH, message))
-            }
-        }
+/// The keys that a part of a pipeline draws by, `u32[n]`, as a parameter named after `what` and the part, so that equal parts are equal
+/// programs; a constant where the model is not cut into parts.
+pub(super) fn stream_keys(b: &mut Builder<'_>, keys: StreamKeys, what: &str, part: Option<usize>) -> Result<Value> {
+    let Some(part) = part else {
+        let value = b.constant(keys.tensor())?;
+        b.name_value(value, "keys");
+        return Ok(value);
     };
-    streams.iter().map(key).collect()
+    let name = b.function().param_names().unused(&format!("{what}_keys.{part}"));
+    let ty = TensorType::new(DType::U32, [keys.streams().len()]);
+    Ok(b.param(name, ty, ParamRole::Known(Content::Keys(keys))))
 }

@@ -1,11 +1,11 @@
 //! Inputs and results of a model before and after some of its weights are stored as one.
 
 use halite_ir::{Function, Param, ParamRole, ResultRole};
-use halite_tensor::{HostTensor, Packing};
+use halite_tensor::{Content, HostTensor, Packing};
 use std::collections::BTreeMap;
 
-/// Inputs of `old` as `new` stores them: what a weight or a slot packs is packed, what `new` lacks is left out, what is declared of a new one it
-/// has, everything else stays.
+/// Inputs of `old` as `new` stores them: what a weight or a slot packs is packed, what `new` lacks is left out, keys of random bits
+/// are there if they are new, everything else stays.
 ///
 /// # Errors
 /// Naming the parameter of `new` for which there is no input.
@@ -18,8 +18,8 @@ pub fn stored_as(old: &Function, new: &Function, inputs: Vec<HostTensor>) -> Res
         if let Some(&input) = named.get(&*param.name) {
             return Ok(input.clone());
         }
-        if let ParamRole::Known(content) = &param.role {
-            return Ok(content.tensor(new.ty(param.value).shape(), 0));
+        if let ParamRole::Known(Content::Keys(keys)) = &param.role {
+            return Ok(keys.tensor());
         }
         let unknown = || format!("the input `{}` is new", param.name);
         let (packing, names) = parts(new, param).ok_or_else(unknown)?;

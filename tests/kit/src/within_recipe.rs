@@ -3,9 +3,9 @@
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::tolerances::ROUNDINGS;
 use crate::xla::run_passes;
-use halite_ir::{Def, Function, Inst, Interpreter, Module, Registry, TensorType, Value};
+use halite_ir::{Def, Function, Inst, Interpreter, Module, Param, ParamRole, Registry, TensorType, Value};
 use halite_tensor::compare::difference;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{Content, DType, HostTensor};
 
 /// Seeds of the operands that functions are tried on.
 const SEEDS: [u64; 3] = [1, 2, 3];
@@ -42,7 +42,7 @@ pub fn check_within_recipe(before: &Module, after: &Module, registry: &Registry)
     Ok(())
 }
 
-/// Seeded operands of the old function, rounded to the types of the new one. Floats are between -0.5 and 0.5, as weights
+/// Seeded operands of the old function, rounded to the types of the new one, which may be given keys of random bits beside them. Floats are between -0.5 and 0.5, as weights
 /// and normalized activations are, so that exponentials do not magnify errors.
 fn inputs(old: &Function, new: &Function, seed: u64) -> Vec<HostTensor> {
     let tame = |(input, ty): (&HostTensor, &TensorType)| {
@@ -51,7 +51,11 @@ fn inputs(old: &Function, new: &Function, seed: u64) -> Vec<HostTensor> {
         }
         HostTensor::from_f64s(ty.dtype(), ty.shape().clone(), input.f64s().into_iter().map(|value| value / 4.0))
     };
-    seeded_inputs(old, InputKind::Plain, seed).iter().zip(&new.param_types()).map(tame).collect()
+    let keys = |param: &Param| {
+        if let ParamRole::Known(Content::Keys(keys)) = &param.role { Some(keys.tensor()) } else { None }
+    };
+    let added = new.params.iter().skip(old.params.len()).filter_map(keys);
+    seeded_inputs(old, InputKind::Plain, seed).iter().zip(&new.param_types()).map(tame).chain(added).collect()
 }
 
 fn convert(tensor: &HostTensor, dtype: DType) -> HostTensor {

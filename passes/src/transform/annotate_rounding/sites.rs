@@ -82,6 +82,25 @@ pub(super) fn sites(module: &Module, function: &Function, sr: Option<StochasticR
     function.insts.iter().map(site).collect()
 }
 
+/// The part of a pipeline that each stream is drawn from in: that of the weight whose name it has, or that stores the tensor of that name, and of
+/// the state of it. Streams of no weight of a part are not listed.
+pub(super) fn parts(function: &Function) -> FxHashMap<Name, usize> {
+    let part = |weight: &Param| weight.weight().and_then(|info| info.part);
+    let weights: FxHashMap<&Name, &Param> =
+        function.params.iter().filter(|param| part(param).is_some()).map(|param| (&param.name, param)).collect();
+    let mut parts = FxHashMap::default();
+    for param in &function.params {
+        let (weight, prefix) = match &param.role {
+            ParamRole::State(StateSpec { of: Some(of), kind, .. }) => (weights.get(of), format!("{kind}.")),
+            _ => (weights.get(&param.name), String::new()),
+        };
+        let Some((weight, part)) = weight.and_then(|weight| Some((weight, part(weight)?))) else { continue };
+        let originals = weight.originals().map(|name| Name::from(format!("{prefix}{name}")));
+        parts.extend(originals.chain([param.name.clone()]).map(|name| (name, part)));
+    }
+    parts
+}
+
 /// The path of what updates a weight of a layer.
 fn scope(layer: Option<&Layer>, weight: &str) -> String {
     format!("{}.{}", StepPart::Update.name(), trained::path(layer, weight))

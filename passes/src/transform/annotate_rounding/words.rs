@@ -1,20 +1,22 @@
 //! Words from which the random bits of all sites are made, computed once.
 
 use super::helper::{call_helper, expanded};
-use super::sites::RoundingSite;
+use super::sites::{RoundingSite, parts};
 use crate::transform::streams::stream_keys;
 use halite_ir::{Attr, Builder, Function, ParamRole, Rewriter, Value, Values};
 use halite_support::{Diagnostic, Name, Result};
-use halite_tensor::{DType, HostTensor, STEP, Shape};
+use halite_tensor::{DType, HostTensor, STEP, Shape, StreamKeys};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::collections::BTreeMap;
+
+/// The name of what is drawn for.
+const WHAT: &str = "rounding";
 
 /// The words of the streams and coordinates that one function rounds by.
 pub(super) struct Words {
-    /// The streams, in the order of their words.
-    streams: IndexSet<Name, FxBuildHasher>,
-    /// The word of each stream, `u32[n]`.
-    words: Value,
+    /// For each stream the vector that has its word, `u32[n]`, and the place there.
+    words: FxHashMap<Name, (Value, usize)>,
     /// The words along a dimension of a size.
     along: FxHashMap<(usize, usize), Value>,
 }
@@ -34,13 +36,16 @@ impl Words {
         let update = update_number(b, source)?;
         let streams: IndexSet<Name, FxBuildHasher> =
             sites.iter().flatten().flat_map(RoundingSite::streams).cloned().collect();
-        let keys = stream_keys(&streams, seed.into())?;
-        let keys = b.constant(HostTensor::from_ints(DType::U32, [streams.len()], keys))?;
+        let all = StreamKeys::new(streams, seed.into())?;
         b.name_value(update, "update");
-        b.name_value(keys, "keys");
-        let args = [("keys", keys), ("step", update)];
-        let words = call_helper(b, "stream_words", &args, |b, args| expanded(b, "stream_words", &[], args))?;
-        let mut own = Self { streams, words, along: FxHashMap::default() };
+        let mut own = Self { words: FxHashMap::default(), along: FxHashMap::default() };
+        for (part, keys) in by_part(source, &all)? {
+            let streams = keys.streams().to_vec();
+            let keys = stream_keys(b, keys, WHAT, part)?;
+            let args = [("keys", keys), ("step", update)];
+            let words = call_helper(b, "stream_words", &args, |b, args| expanded(b, "stream_words", &[], args))?;
+            own.words.extend(streams.into_iter().enumerate().map(|(at, stream)| (stream, (words, at))));
+        }
         for (inst, site) in source.insts.iter().zip(sites) {
             let Some(site) = site else { continue };
             for &result in &inst.results {
@@ -75,12 +80,23 @@ impl Words {
     /// The word of a stream and those of the coordinates of a tensor.
     fn of_stream(&self, b: &mut Rewriter<'_>, stream: &Name, sizes: &[usize]) -> Result<Values> {
         let unknown = || Diagnostic::bug(format!("the stream `{stream}` of {sizes:?} has no words"));
-        let at = self.streams.get_index_of(stream).ok_or_else(unknown)?;
-        let word = b.slice_dim(self.words, 0, at, at + 1)?;
+        let &(words, at) = self.words.get(stream).ok_or_else(unknown)?;
+        let word = b.slice_dim(words, 0, at, at + 1)?;
         let word = b.reshape(word, [])?;
         let along = sizes.iter().enumerate().map(|(dim, &size)| self.along.get(&(dim, size)).copied());
         std::iter::once(Some(word)).chain(along).collect::<Option<Values>>().ok_or_else(unknown)
     }
+}
+
+/// The keys by the parts of a pipeline whose weights are rounded by them; those of no part by themselves.
+fn by_part(source: &Function, all: &StreamKeys) -> Result<Vec<(Option<usize>, StreamKeys)>> {
+    let parts = parts(source);
+    let mut streams: BTreeMap<Option<usize>, Vec<Name>> = BTreeMap::new();
+    for stream in all.streams() {
+        streams.entry(parts.get(stream).copied()).or_default().push(stream.clone());
+    }
+    let keys = |(part, streams)| Ok((part, StreamKeys::new(streams, all.seed())?));
+    streams.into_iter().map(keys).collect()
 }
 
 /// The name of the positions along a dimension.

@@ -15,17 +15,21 @@ const MAX_SITES: usize = 1 << 16;
 pub(super) fn counts(module: &Module) -> Result<Vec<usize>> {
     let mut counts: Vec<usize> = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
-        let of = |inst: &Inst| match inst.call() {
-            Some(edge) => counts[edge.callee.index()],
-            None => usize::from(is_dropout(&inst.op)),
-        };
-        counts.push(function.insts.iter().map(of).fold(0, usize::saturating_add));
+        counts.push(function.insts.iter().map(|inst| drawn(inst, &counts)).fold(0, usize::saturating_add));
     }
     if counts.iter().all(|&count| count <= MAX_SITES) {
         return Ok(counts);
     }
     let message = format!("the model runs more than {MAX_SITES} dropouts");
     Err(Diagnostic::error(codes::LIMIT, message).help("call functions that drop out less often"))
+}
+
+/// The number of dropouts that an instruction runs, given those of each function.
+pub(super) fn drawn(inst: &Inst, counts: &[usize]) -> usize {
+    match inst.call() {
+        Some(edge) => counts[edge.callee.index()],
+        None => usize::from(is_dropout(&inst.op)),
+    }
 }
 
 fn is_dropout(op: &Op) -> bool {
