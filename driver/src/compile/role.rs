@@ -44,8 +44,12 @@ impl<'a> Unfinished<'a> {
     }
 }
 
-/// The programs that are one but for names together, in the order of their first.
-fn alike(programs: Vec<StageProgram>) -> Vec<Vec<StageProgram>> {
+/// The programs that are one but for names together, in the order of their first. Where every narrowing rounds stochastically, by streams that
+/// are named after the place of the instruction, each is by itself.
+fn alike(programs: Vec<StageProgram>, recipe: &Recipe) -> Vec<Vec<StageProgram>> {
+    if recipe.precision.rounds_everywhere() {
+        return programs.into_iter().map(|program| vec![program]).collect();
+    }
     let mut groups: Vec<Vec<StageProgram>> = Vec::new();
     for program in programs {
         let is_twin = |group: &&mut Vec<StageProgram>| {
@@ -132,7 +136,7 @@ impl Session {
             compiled.twins = twins;
             Ok(compiled)
         };
-        alike(programs).into_iter().map(finish).collect()
+        alike(programs, recipe).into_iter().map(finish).collect()
     }
 
     /// Runs the passes that are left on a module and lowers it.
