@@ -22,6 +22,7 @@ mod recompute;
 mod recomputed_flops;
 mod reported;
 mod residuals;
+mod shared_stages;
 mod stage_roles;
 mod stochastic_rounding;
 mod train;

@@ -4,7 +4,8 @@ use super::edits::{
     actions, changed, evaluation, evaluation_mut, exchange, is_value, modules, of_piece, pairs, piece, ports, received,
     run, run_once, sent, transfers, without,
 };
-use halite_bundle::{Action, Manifest, ModuleRole, Port, PortRole};
+use halite_bundle::{Action, Buffer, Manifest, ModuleRole, Port, PortRole};
+use halite_tensor::Content;
 
 /// A kind of fault.
 pub(super) struct Kind {
@@ -66,6 +67,7 @@ pub(super) const KINDS: &[Kind] = &[
             Some(())
         })
     }),
+    wrong("keys of two parts exchanged", exchange_keys),
     wrong("value of a transfer listed twice", |m| {
         transfers(m, |m, at| {
             let first = m.transfers[at].values.first()?.clone();
@@ -174,6 +176,21 @@ pub(super) const KINDS: &[Kind] = &[
         transfers(m, |m, at| set(&mut m.transfers[at].values, |values| values.reverse()))
     }),
 ];
+
+/// The keys of random bits of two parts, in the place of one another.
+fn exchange_keys(m: &Manifest) -> Vec<Manifest> {
+    let is_of_keys = |buffer: &Buffer| matches!(buffer.content(), Some(Content::Keys(_)));
+    let keys: Vec<usize> = (0..m.buffers.len()).filter(|&at| is_of_keys(&m.buffers[at])).collect();
+    pairs(m, keys.len(), |m, one, other| {
+        let (one, other) = (keys[one], keys[other]);
+        if m.buffers[one].shape != m.buffers[other].shape {
+            return None;
+        }
+        let role = m.buffers[one].role.clone();
+        m.buffers[one].role = std::mem::replace(&mut m.buffers[other].role, role);
+        Some(())
+    })
+}
 
 fn set<T>(of: &mut T, change: impl FnOnce(&mut T)) -> Option<()> {
     change(of);
