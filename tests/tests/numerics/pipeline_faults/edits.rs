@@ -1,6 +1,7 @@
 //! Changes of a manifest, in each place where they can be made.
 
-use halite_bundle::{Action, Manifest, ModuleRole, Port, PortRole, Transfer};
+use halite_bundle::{Action, Buffer, Manifest, ModuleRole, Port, PortRole, Transfer};
+use halite_tensor::Content;
 
 /// The manifest with a change in each place of its lists: `edit` is given the stage and the position, and says whether it made it.
 pub(super) fn actions(manifest: &Manifest, edit: impl Fn(&mut Manifest, usize, usize) -> Option<()>) -> Vec<Manifest> {
@@ -143,4 +144,19 @@ pub(super) fn evaluation(manifest: &Manifest) -> &[Vec<Action>] {
 
 pub(super) fn evaluation_mut(manifest: &mut Manifest) -> &mut [Vec<Action>] {
     manifest.roles.get_mut(&ModuleRole::EVAL).map_or(&mut [], Vec::as_mut_slice)
+}
+
+/// The keys of random bits of two parts, in the place of one another.
+pub(super) fn exchange_keys(m: &Manifest) -> Vec<Manifest> {
+    let is_of_keys = |buffer: &Buffer| matches!(buffer.content(), Some(Content::Keys(_)));
+    let keys: Vec<usize> = (0..m.buffers.len()).filter(|&at| is_of_keys(&m.buffers[at])).collect();
+    pairs(m, keys.len(), |m, one, other| {
+        let (one, other) = (keys[one], keys[other]);
+        if m.buffers[one].shape != m.buffers[other].shape {
+            return None;
+        }
+        let role = m.buffers[one].role.clone();
+        m.buffers[one].role = std::mem::replace(&mut m.buffers[other].role, role);
+        Some(())
+    })
 }

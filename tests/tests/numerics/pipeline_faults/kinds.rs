@@ -1,11 +1,10 @@
 //! The kinds of faults: changes of the manifest of a pipeline.
 
 use super::edits::{
-    actions, changed, evaluation, evaluation_mut, exchange, is_value, modules, of_piece, pairs, piece, ports, received,
-    run, run_once, sent, transfers, without,
+    actions, changed, evaluation, evaluation_mut, exchange, exchange_keys, is_value, modules, of_piece, pairs, piece,
+    ports, received, run, run_once, sent, transfers, without,
 };
-use halite_bundle::{Action, Buffer, Manifest, ModuleRole, Port, PortRole};
-use halite_tensor::Content;
+use halite_bundle::{Action, Manifest, ModuleRole, Port, PortRole};
 
 /// A kind of fault.
 pub(super) struct Kind {
@@ -146,7 +145,6 @@ pub(super) const KINDS: &[Kind] = &[
         ports(m, |m, at| &mut m.modules[at].outputs, |port| port.role == PortRole::Buffer && !is_sum(&port.name))
     }),
     wrong("value that a backward reads of another part", |m| modules(m, of_another_part)),
-    wrong("programs of two modules exchanged", |m| pairs(m, m.modules.len(), exchange_programs)),
     wrong("part of the evaluation missing", |m| {
         changed(m, 0..evaluation(m).len(), |m, at| evaluation_mut(m)[at].pop().map(|_| ()))
     }),
@@ -176,21 +174,6 @@ pub(super) const KINDS: &[Kind] = &[
         transfers(m, |m, at| set(&mut m.transfers[at].values, |values| values.reverse()))
     }),
 ];
-
-/// The keys of random bits of two parts, in the place of one another.
-fn exchange_keys(m: &Manifest) -> Vec<Manifest> {
-    let is_of_keys = |buffer: &Buffer| matches!(buffer.content(), Some(Content::Keys(_)));
-    let keys: Vec<usize> = (0..m.buffers.len()).filter(|&at| is_of_keys(&m.buffers[at])).collect();
-    pairs(m, keys.len(), |m, one, other| {
-        let (one, other) = (keys[one], keys[other]);
-        if m.buffers[one].shape != m.buffers[other].shape {
-            return None;
-        }
-        let role = m.buffers[one].role.clone();
-        m.buffers[one].role = std::mem::replace(&mut m.buffers[other].role, role);
-        Some(())
-    })
-}
 
 fn set<T>(of: &mut T, change: impl FnOnce(&mut T)) -> Option<()> {
     change(of);
@@ -542,23 +525,6 @@ fn of_another_part(m: &mut Manifest, at: usize) -> Option<()> {
     });
     let (port, name) = found?;
     port.name = name;
-    Some(())
-}
-
-/// Exchanges the programs of two modules that take and give tensors of the same types.
-fn exchange_programs(m: &mut Manifest, one: usize, other: usize) -> Option<()> {
-    let types = |at: usize| {
-        let of = |ports: &[Port]| ports.iter().map(|port| (port.dtype, port.shape.clone())).collect::<Vec<_>>();
-        (of(&m.modules[at].inputs), of(&m.modules[at].outputs))
-    };
-    // Parts of an evaluation may have one program but for names.
-    let is_it = m.modules[one].role == ModuleRole::GRAD_STEP && types(one) == types(other);
-    if !is_it || m.modules[one].sha256 == m.modules[other].sha256 {
-        return None;
-    }
-    let (a, b) = (m.modules[one].clone(), m.modules[other].clone());
-    (m.modules[one].file, m.modules[one].sha256) = (b.file, b.sha256);
-    (m.modules[other].file, m.modules[other].sha256) = (a.file, a.sha256);
     Some(())
 }
 
