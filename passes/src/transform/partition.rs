@@ -18,7 +18,7 @@ use crate::transform::expand_composites::expand;
 use fact::{Fact, Placement, SubAxes};
 use halite_ir::composites::Transfer;
 use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole};
-use halite_recipe::{Divides, MeshAxis, Parallel, Recipe, RoundingMode, SrBy, SrSites};
+use halite_recipe::{Divides, MeshAxis, Parallel, Recipe, RoundingMode, SHARDS_WEIGHTS, SrBy, SrSites};
 use halite_support::nearest::list;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Mesh, Sharding};
@@ -130,6 +130,21 @@ fn uneven(sizes: &Uneven, parallel: &Parallel) -> Diagnostic {
         .help("choose a number of ranks that divides them, or is a multiple of those that are smaller")
 }
 
+/// Says which weights ranks that store parts store whole, or in fewer parts than they are, because they do not divide them.
+fn whole(weights: &[&Name], parallel: &Parallel) -> Diagnostic {
+    let axes: Vec<MeshAxis> = parallel.axes_of_zero(SHARDS_WEIGHTS).filter(|&axis| parallel.degree(axis) > 1).collect();
+    let along = list(&axes.iter().map(|axis| axis.name()).collect::<Vec<_>>());
+    let ranks: u64 = axes.iter().map(|&axis| u64::from(parallel.degree(axis))).product();
+    let (first, others) = (&weights[0], weights.len() - 1);
+    let of = if others == 0 { format!("`{first}`") } else { format!("`{first}` and {others} other weights") };
+    let message = format!("the {ranks} ranks of {along} do not share {of} evenly");
+    let key = axes.first().map_or_else(|| "parallel".to_owned(), |axis| axis.key());
+    Diagnostic::warning(codes::RECIPE_CLASH, message)
+        .key(key)
+        .note("such a weight is stored in fewer parts, or whole on each rank")
+        .help("choose a number of ranks that divides a dimension of each; `halite inspect --placement` shows how weights lie")
+}
+
 /// The most rounds in which weights that nothing places are put where they are read.
 const ROUNDS: usize = 4;
 
@@ -145,6 +160,10 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
         pass.warn(|| uneven(&apart, parallel));
     }
     let mut weights = entry.params.iter().map(|param| seeds.of(entry, param)).collect::<Result<Vec<Sharding>>>()?;
+    let undivided = seeds.undivided(entry, &weights);
+    if !undivided.is_empty() {
+        pass.warn(|| whole(&undivided, parallel));
+    }
     let functions = Functions::default();
     for round in 0.. {
         let at = with_state(&seeds, entry, &weights);

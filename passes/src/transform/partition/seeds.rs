@@ -121,11 +121,29 @@ impl Seeds<'_> {
 
     /// The sharding in which a weight is stored, given that in which it is computed with.
     pub(super) fn stored(&self, weight: &Sharding, ty: &TensorType) -> Sharding {
-        let bytes = weight.local_shape(ty.shape()).num_elements() * ty.dtype().size();
-        if bytes < self.parallel.fsdp_min_bytes as usize {
+        if self.is_small(weight, ty) {
             return weight.clone();
         }
         along(self.mesh, weight, ty.shape(), self.sub_axes_of_zero(SHARDS_WEIGHTS), |_| 0..ty.rank())
+    }
+
+    /// The weights of an entry, given the sharding in which each is computed with, that fewer ranks store parts of than could, as they divide
+    /// no dimension of them.
+    pub(super) fn undivided<'e>(&self, entry: &'e Function, weights: &[Sharding]) -> Vec<&'e Name> {
+        let is_undivided = |(param, weight): &(&Param, &Sharding)| {
+            let ty = entry.ty(param.value);
+            let stored = self.stored(weight, ty);
+            let is_free = |sub_axis: SubAxisId| stored.find(sub_axis).is_none();
+            let is_weight = matches!(param.role, ParamRole::Weight(_));
+            is_weight && !self.is_small(weight, ty) && self.sub_axes_of_zero(SHARDS_WEIGHTS).any(is_free)
+        };
+        entry.params.iter().zip(weights).filter(is_undivided).map(|(param, _)| &param.name).collect()
+    }
+
+    /// Whether a weight with this sharding has too few bytes on a rank to be stored in parts.
+    fn is_small(&self, weight: &Sharding, ty: &TensorType) -> bool {
+        let bytes = weight.local_shape(ty.shape()).num_elements().saturating_mul(ty.dtype().size());
+        bytes < self.parallel.fsdp_min_bytes as usize
     }
 
     /// The placement of a weight that is stored so, or of state of it: that of the weight, and where the recipe shards state along other axes
