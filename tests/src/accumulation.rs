@@ -61,7 +61,7 @@ fn micro_batches(old: &Function, named: &Values) -> Vec<Vec<HostTensor>> {
     (0..count).map(part).collect()
 }
 
-/// What the new entry is expected to do.
+/// The new entry as it is expected to be.
 struct Model<'m> {
     old: &'m Function,
     /// The results of the old entry for each micro-batch; none where the batch is not read any more.

@@ -283,7 +283,7 @@ fn closed_state() {
     );
 }
 
-/// What adds to sums replaces all of them; what updates weights may leave those that it reads.
+/// A module that adds to sums replaces all of them; one that updates weights may leave those that it reads.
 #[test]
 fn sums_are_replaced_by_what_adds_to_them() {
     let text = |results: &str, returned: &str| {

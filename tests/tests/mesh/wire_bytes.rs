@@ -28,7 +28,7 @@ struct Case {
     tensor: usize,
     sequence: bool,
     zero: u8,
-    /// What XLA's partitioner makes of the same model, where that was measured.
+    /// The figures of XLA's partitioner on the same model, where they were measured.
     xla: Option<Xla>,
 }
 

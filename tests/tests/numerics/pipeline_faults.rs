@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
 mod edits;
+mod halves;
 mod kinds;
 
 use halite::Session;

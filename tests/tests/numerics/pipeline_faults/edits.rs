@@ -137,6 +137,16 @@ pub(super) fn is_value(port: &Port) -> bool {
     port.role == PortRole::Value
 }
 
+/// A number of an update that stages give one another, or several such numbers: squares of gradients, which are added up.
+pub(super) fn is_of_norm(port: &Port) -> bool {
+    is_value(port) && port.name.starts_with("update_step.")
+}
+
+/// A value of a micro-batch.
+pub(super) fn is_tensor(port: &Port) -> bool {
+    is_value(port) && port.name.starts_with("grad_step.")
+}
+
 /// The lists of an evaluation.
 pub(super) fn evaluation(manifest: &Manifest) -> &[Vec<Action>] {
     manifest.roles.get(&ModuleRole::EVAL).map_or(&[], Vec::as_slice)

@@ -1,9 +1,10 @@
 //! The kinds of faults: changes of the manifest of a pipeline.
 
 use super::edits::{
-    actions, changed, evaluation, evaluation_mut, exchange, exchange_keys, is_value, modules, of_piece, pairs, piece,
-    ports, received, run, run_once, sent, transfers, without,
+    actions, changed, evaluation, evaluation_mut, exchange, exchange_keys, is_of_norm, is_tensor, is_value, modules,
+    of_piece, pairs, piece, ports, received, run, run_once, sent, transfers, without,
 };
+use super::halves::{another_half, exchange_between_halves, of_weights, weights_first, weights_late};
 use halite_bundle::{Action, Manifest, ModuleRole, Port, PortRole};
 
 /// A kind of fault.
@@ -374,52 +375,6 @@ fn backward_first(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
     Some(())
 }
 
-/// The part of the name of a module that is the half of a backward for gradients by weights, and of the other half.
-const OF_WEIGHTS: &str = ".backward_weights_";
-const OF_INPUT: &str = ".backward_input_";
-
-/// The part of the name of a value that the other half makes.
-const BY_INPUT: &str = "_backward_input.";
-
-/// The module and piece of a half of a backward for gradients by weights.
-fn of_weights(action: &Action) -> Option<(String, usize)> {
-    run(action).filter(|(name, _)| name.contains(OF_WEIGHTS))
-}
-
-/// Puts the half for weights where the other half is, and that in its place.
-fn weights_first(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
-    let (name, own) = of_weights(&m.schedule[stage][at])?;
-    let other = (name.replace(OF_WEIGHTS, OF_INPUT), own);
-    let there = m.schedule[stage].iter().position(|action| run(action).as_ref() == Some(&other))?;
-    m.schedule[stage].swap(at, there);
-    Some(())
-}
-
-/// Puts the last half for weights behind the update that reads its sums.
-fn weights_late(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
-    of_weights(&m.schedule[stage][at])?;
-    let update = m.schedule[stage].iter().position(|action| run_once(action).is_some())?;
-    let is_last = !m.schedule[stage][at + 1..].iter().any(|action| of_weights(action).is_some());
-    let moved = m.schedule[stage].remove(at);
-    m.schedule[stage].insert(update, moved);
-    is_last.then_some(())
-}
-
-/// Has the half for weights be run again as the half for inputs.
-fn another_half(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
-    let (name, piece) = of_weights(&m.schedule[stage][at])?;
-    m.schedule[stage][at] = Action::Run { module: name.replace(OF_WEIGHTS, OF_INPUT), pieces: Some(piece..piece + 1) };
-    Some(())
-}
-
-/// Exchanges two values that a half for weights is given by the other half.
-fn exchange_between_halves(m: &mut Manifest, at: usize) -> Option<()> {
-    let inputs = &mut m.modules[at].inputs;
-    let given: Vec<usize> = (0..inputs.len()).filter(|&at| inputs[at].name.contains(BY_INPUT)).collect();
-    let mut pairs = given.iter().flat_map(|&one| given.iter().map(move |&other| (one, other)));
-    pairs.find_map(|(one, other)| if one < other { exchange(inputs, one, other) } else { None })
-}
-
 /// Exchanges the pieces of a run of a module and of the next one, and of the sends behind them.
 fn exchange_runs(m: &mut Manifest, stage: usize, at: usize, with_sends: bool) -> Option<()> {
     let (name, own) = run(&m.schedule[stage][at])?;
@@ -454,16 +409,6 @@ fn update_early(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
 
 fn is_sum(name: &str) -> bool {
     name.starts_with("accum")
-}
-
-/// A number of an update that stages give one another, or several such numbers: squares of gradients, which are added up.
-fn is_of_norm(port: &Port) -> bool {
-    is_value(port) && port.name.starts_with("update_step.")
-}
-
-/// A value of a micro-batch.
-fn is_tensor(port: &Port) -> bool {
-    is_value(port) && port.name.starts_with("grad_step.")
 }
 
 fn is_weight(port: &Port) -> bool {
