@@ -29,6 +29,7 @@ pub(super) fn emit(
         let mut b = Builder::new(module, registry, names.unused(&source.name));
         b.set_noinline(source.noinline);
         b.set_rounds(source.rounds);
+        let stores = plan.facts.iter().any(|fact| !fact.stored.is_empty());
         let id = Emit {
             b,
             source,
@@ -36,6 +37,7 @@ pub(super) fn emit(
             reshard,
             made: &made,
             at: FxHashMap::default(),
+            stores,
             dropped: FxHashSet::default(),
             last_call: None,
         }
@@ -78,6 +80,8 @@ struct Emit<'a> {
     made: &'a FxHashMap<Rc<Key>, FuncId>,
     /// Each value at each placement at which it was asked for so far.
     at: FxHashMap<(Value, Placement), Value>,
+    /// Whether there are weights that ranks store parts of.
+    stores: bool,
     /// The weights that were gathered before the last call, and are not kept over it.
     dropped: FxHashSet<Value>,
     /// A result of the last call.
@@ -134,7 +138,9 @@ impl Emit<'_> {
         let id = self.made.get(callee).ok_or_else(|| Diagnostic::bug("a call of a function that is not made yet"))?;
         let results = self.b.call(*id, args)?;
         self.last_call = results.first().copied().or(self.last_call);
-        self.drop_gathered();
+        if self.stores {
+            self.drop_gathered();
+        }
         Ok(results)
     }
 
