@@ -179,6 +179,11 @@ impl Parallel {
         MeshAxis::ALL.into_iter().filter(move |&axis| own(axis) >= stage)
     }
 
+    /// Whether ranks store parts of weights that they compute with whole.
+    pub fn stores_parts(&self) -> bool {
+        self.axes_of_zero(SHARDS_WEIGHTS).any(|axis| self.degree(axis) > 1)
+    }
+
     /// The axis that shards each dimension of a parameter of this rank, or `""`, as [`place`](Self::place) states it; `None` where no
     /// pattern matches. `matches` says whether a pattern matches a name.
     ///

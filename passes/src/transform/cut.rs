@@ -17,7 +17,7 @@ use crate::framework::remark::Remark;
 use budget::Plan;
 use cutter::{Around, Cutter, Made};
 use halite_ir::{Function, Module, ParamRole, Phase, fingerprint};
-use halite_recipe::Calls;
+use halite_recipe::{Calls, Parallel};
 use halite_support::{Diagnostic, Name, Result, codes};
 use policy::Policy;
 use price::{Price, Totals};
@@ -58,7 +58,9 @@ impl Pass for Cut {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let recipe = cx.recipe(PASS)?;
-        if cx.target.calls == Calls::Inline && !recipe.recomputes() {
+        // Weights that ranks store parts of are gathered again in any case.
+        let stores = recipe.parallel.as_ref().is_some_and(Parallel::stores_parts);
+        if cx.target.calls == Calls::Inline && !recipe.recomputes() && !stores {
             return Ok(Changed::No);
         }
         let policy = Policy::of(recipe);

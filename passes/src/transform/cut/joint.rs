@@ -269,6 +269,19 @@ impl Joint {
         Ok(b.into_builder().finish())
     }
 
+    /// For each value, whether what is computed again gathers it, or what is made of it.
+    fn gathered(&self, choice: &Choice) -> Vec<bool> {
+        let joint = &self.function;
+        let mut gathered = vec![false; joint.values.len()];
+        for inst in choice.again.iter().rev().map(|&at| &joint.insts[at]) {
+            let is_read = inst.results.iter().any(|result| gathered[result.index()]);
+            if is_read || matches!(inst.op, Op::AllGather(_)) {
+                inst.args.iter().for_each(|arg| gathered[arg.index()] = true);
+            }
+        }
+        gathered
+    }
+
     /// Has what is computed again wait for the first parameter that is the backward's own. Weights and the like, which no call
     /// has of its own, are left out, as holding them would cost copies, but for those that are gathered: what the forward gathered would
     /// be kept.
@@ -276,9 +289,8 @@ impl Joint {
         let joint = &self.function;
         let Some(first) = joint.params.get(self.args) else { return Ok(()) };
         let read = |value: &Value| choice.again.iter().any(|&at| joint.insts[at].args.contains(value));
-        let gathers = |inst: &Inst, value: Value| matches!(inst.op, Op::AllGather(_)) && inst.args.contains(&value);
-        let is_gathered = |value: Value| choice.again.iter().any(|&at| gathers(&joint.insts[at], value));
-        let is_own = |at: &&usize| !choice.free.contains(at) || is_gathered(joint.params[**at].value);
+        let gathered = self.gathered(choice);
+        let is_own = |at: &&usize| !choice.free.contains(at) || gathered[joint.params[**at].value.index()];
         let args = choice.args.iter().filter(is_own).map(|&at| joint.params[at].value);
         let mut held: Vec<Value> = args.chain(choice.kept.iter().copied()).filter(read).collect();
         if held.is_empty() {
