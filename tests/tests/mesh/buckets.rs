@@ -36,7 +36,8 @@ fn buckets_keep_every_bit() {
         let name = format!("{} {ranks:?}", model.0);
         // Without replicas of gradients there may be none that no other waits for.
         let (before, after) = (collectives(&local), collectives(&combined));
-        assert!(if ranks.data > 1 { after < before } else { after <= before }, "{name}: {before} became {after}");
+        let has_replicas = ranks.data > 1 && ranks.zero < 3;
+        assert!(if has_replicas { after < before } else { after <= before }, "{name}: {before} became {after}");
         assert!(largest(&combined) <= 1 << 20, "{name}: {} bytes", largest(&combined));
         let inputs = first_inputs(entry(&whole), 32);
         let run = |module: &Module| loaded.on_ranks(module, &inputs).unwrap_or_else(|error| panic!("{name}: {error}"));
