@@ -112,10 +112,14 @@ fn strangers_are_passed_over_and_the_run_goes_on() {
         let others = [1, 2].map(|rank| scope.spawn(move || join(rank)));
         let peers: Vec<Peers> = [first].into_iter().chain(others).map(|rank| rank.join().unwrap().unwrap()).collect();
         assert!(peers[0].passed_over().iter().any(|told| told.contains("of another launch or with another bundle")));
-        let said = peers.into_iter().map(|peers| scope.spawn(move || peers.exchange("one", "here").unwrap()));
-        for said in said.collect::<Vec<_>>() {
-            assert_eq!(said.join().unwrap(), vec!["here"; 3]);
-        }
+        // All stay until each has heard the others: who goes earlier is missed.
+        std::thread::scope(|scope| {
+            let said = peers.iter().map(|peers| scope.spawn(|| peers.exchange("one", "here").unwrap()));
+            for said in said.collect::<Vec<_>>() {
+                assert_eq!(said.join().unwrap(), vec!["here"; 3]);
+            }
+        });
+        drop(peers);
         flood.join().unwrap();
     });
 }
