@@ -269,13 +269,21 @@ impl Joint {
         Ok(b.into_builder().finish())
     }
 
-    /// For each value, whether what is computed again gathers it, or what is made of it.
+    /// For each value, whether what is computed again gathers it, or what is made of it, and of weights alone.
     fn gathered(&self, choice: &Choice) -> Vec<bool> {
         let joint = &self.function;
+        let mut of_weights = vec![false; joint.values.len()];
+        choice.free.iter().for_each(|&at| of_weights[joint.params[at].value.index()] = true);
+        let again = || choice.again.iter().map(|&at| &joint.insts[at]);
+        for inst in again() {
+            let is_one = !inst.args.is_empty() && inst.args.iter().all(|arg| of_weights[arg.index()]);
+            inst.results.iter().for_each(|result| of_weights[result.index()] = is_one);
+        }
         let mut gathered = vec![false; joint.values.len()];
-        for inst in choice.again.iter().rev().map(|&at| &joint.insts[at]) {
+        for inst in again().rev() {
             let is_read = inst.results.iter().any(|result| gathered[result.index()]);
-            if is_read || matches!(inst.op, Op::AllGather(_)) {
+            let gathers = matches!(inst.op, Op::AllGather(_)) && inst.args.iter().all(|arg| of_weights[arg.index()]);
+            if is_read || gathers {
                 inst.args.iter().for_each(|arg| gathered[arg.index()] = true);
             }
         }
