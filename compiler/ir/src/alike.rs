@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use std::mem::discriminant;
 
 /// Whether two modules are one program but for names: those of functions, parameters, results and values, the layers and parts of weights, and
-/// what locations say. Their entries then take and return the same in the same order, sharded alike. So are the streams whose keys a parameter holds. Streams that an
-/// instruction rounds by are no names: what draws from others is another program.
+/// what locations say, and those of the streams whose keys a parameter holds. Their entries then take and return the same in the same order,
+/// sharded alike. Streams that an instruction rounds by are no names: what draws from others is another program.
 pub fn are_alike(one: &Module, other: &Module) -> bool {
     let phases = (one.phase, one.bidirectional, one.functions.len());
     let functions = || one.functions.iter().zip(&other.functions).all(|(one, other)| is_alike(one, other));

@@ -15,10 +15,11 @@ pub enum Divides {
     Weights,
 }
 
-/// The axes, a row each: its word, its key in `[parallel]` and what that is, and what its ranks divide. Then the other keys of the table.
+/// The axes, a row each: its word, its key in `[parallel]` and what that is, what its ranks divide, and the stage of ZeRO along it. Then the
+/// other keys of the table.
 macro_rules! axes {
     (
-        { $($(#[$($on:tt)*])* $axis:ident = $word:literal, $key:ident $degree:literal, $divides:ident;)* }
+        { $($(#[$($on:tt)*])* $axis:ident = $word:literal, $key:ident $degree:literal, $divides:ident, $stage:expr;)* }
         $(#[$($table_on:tt)*])* pub struct $table:ident { $($body:tt)* }
     ) => {
         words! {
@@ -44,6 +45,12 @@ macro_rules! axes {
                 match axis { $(MeshAxis::$axis => self.$key,)* }
             }
 
+            /// The stage of ZeRO by which ranks along an axis share state, sums of gradients and weights.
+            pub fn stage_of_zero(&self, axis: MeshAxis) -> u32 {
+                let stage: fn(&Self) -> u32 = match axis { $(MeshAxis::$axis => $stage,)* };
+                stage(self)
+            }
+
             /// The number of ranks along an axis, to be changed.
             pub fn degree_mut(&mut self, axis: MeshAxis) -> &mut u32 {
                 match axis { $(MeshAxis::$axis => &mut self.$key,)* }
@@ -55,11 +62,11 @@ macro_rules! axes {
 axes! {
     {
         /// Ranks along it train on different sequences.
-        Data = "data", data " Degree of data parallelism.", Batch;
+        Data = "data", data " Degree of data parallelism.", Batch, |own| own.zero;
         /// Ranks along it train on different sequences, and each stores a part of the weights, their gradients and their state.
-        Fsdp = "fsdp", fsdp " Degree of fully sharded data parallelism: a rank stores a part of each weight, and gathers it where it is read.", Batch;
+        Fsdp = "fsdp", fsdp " Degree of fully sharded data parallelism: a rank stores a part of each weight, and gathers it where it is read.", Batch, |_| SHARDS_WEIGHTS;
         /// Ranks along it share the weights of each layer.
-        Tensor = "tensor", tensor " Degree of tensor parallelism.", Weights;
+        Tensor = "tensor", tensor " Degree of tensor parallelism.", Weights, |_| 0;
     }
 
     /// Layout over devices. By default, that of one.
@@ -171,12 +178,7 @@ impl Parallel {
 
     /// The axes along which ranks hold parts as this stage of ZeRO has it, or a later one.
     pub fn axes_of_zero(&self, stage: u32) -> impl Iterator<Item = MeshAxis> {
-        let own = |axis: MeshAxis| match axis {
-            MeshAxis::Data => self.zero,
-            MeshAxis::Fsdp => SHARDS_WEIGHTS,
-            MeshAxis::Tensor => 0,
-        };
-        MeshAxis::ALL.into_iter().filter(move |&axis| own(axis) >= stage)
+        MeshAxis::ALL.into_iter().filter(move |&axis| self.stage_of_zero(axis) >= stage)
     }
 
     /// Whether ranks store parts of weights that they compute with whole.

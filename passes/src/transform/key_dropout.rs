@@ -6,17 +6,17 @@ use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::micro_batch::micro_batch;
 use crate::transform::scalar_state::scalar_state;
-use crate::transform::streams::stream_keys;
+use crate::transform::streams::{by_part, stream_keys};
 use halite_ir::composites::Transfer;
 use halite_ir::ops::{Or, ShiftLeft};
 use halite_ir::{
     Attr, Composite, Function, InferCx, Inst, Module, Op, Phase, Rewriter, TensorType, Value, Values, rewrite_planned,
 };
-use halite_support::{Diagnostic, Name, Result};
+use halite_support::{Diagnostic, Result};
 use halite_tensor::{DType, STEP, StateSpec, StreamKeys};
 use rustc_hash::FxHashMap;
 use sites::{counts, drawn, streams};
-use std::collections::BTreeMap;
+use std::iter::repeat_n;
 
 /// The name of the pass.
 const PASS: &str = "key-dropout";
@@ -79,7 +79,7 @@ impl Pass for KeyDropout {
         let changed = rewrite_planned(module, cx.registry, plan, |b, source, at| {
             let bits = if at == entry {
                 let all = StreamKeys::new(streams.iter().cloned(), recipe.train.seed)?;
-                Bits::of_entry(b, by_part(source, &counts, all)?, steps)?
+                Bits::of_entry(b, by_part(&all, parts(source, &counts))?, steps)?
             } else {
                 Bits::of_callee(b, counts[at])
             };
@@ -89,24 +89,17 @@ impl Pass for KeyDropout {
     }
 }
 
-/// The keys of an entry by the parts of a pipeline, in the order in which they are drawn by: those of each part, or all where the model
-/// is not cut into parts. An instruction is of the last part that something was handed on to before it.
-fn by_part(entry: &Function, counts: &[usize], all: StreamKeys) -> Result<Vec<(Option<usize>, StreamKeys)>> {
+/// The part of a pipeline that each stream of an entry is drawn from in, in the order in which they are; none where the model is not cut into
+/// parts. An instruction is of the last part that something was handed on to before it.
+fn parts(entry: &Function, counts: &[usize]) -> Vec<Option<usize>> {
     let ends = |inst: &Inst| Transfer::ends(&inst.op);
-    if !entry.insts.iter().any(|inst| ends(inst).is_some()) {
-        return Ok(vec![(None, all)]);
-    }
-    let (mut part, mut streams) = (0, all.streams().iter());
-    let mut parts: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
-    for inst in &entry.insts {
+    let is_cut = entry.insts.iter().any(|inst| ends(inst).is_some());
+    let mut part = 0;
+    let drawn = |inst: &Inst| {
         part = ends(inst).map_or(part, |(_, to)| part.max(to));
-        let count = drawn(inst, counts);
-        if count > 0 {
-            parts.entry(part).or_default().extend(streams.by_ref().take(count).cloned());
-        }
-    }
-    let keys = |(part, streams)| Ok((Some(part), StreamKeys::new(streams, all.seed())?));
-    parts.into_iter().map(keys).collect()
+        repeat_n(is_cut.then_some(part), drawn(inst, counts))
+    };
+    entry.insts.iter().flat_map(drawn).collect()
 }
 
 /// The values that the random bits of a function are made of.

@@ -20,6 +20,7 @@ use halite_ir::composites::Transfer;
 use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole};
 use halite_recipe::{Divides, MeshAxis, Parallel, Recipe, RoundingMode, SHARDS_WEIGHTS, SrBy, SrSites};
 use halite_support::nearest::list;
+use halite_support::units::counted;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Mesh, Sharding};
 use known::Functions;
@@ -136,8 +137,8 @@ fn whole(weights: &[&Name], parallel: &Parallel) -> Diagnostic {
     let along = list(&axes.iter().map(|axis| axis.name()).collect::<Vec<_>>());
     let ranks: u64 = axes.iter().map(|&axis| u64::from(parallel.degree(axis))).product();
     let (first, others) = (&weights[0], weights.len() - 1);
-    let of = if others == 0 { format!("`{first}`") } else { format!("`{first}` and {others} other weights") };
-    let message = format!("the {ranks} ranks of {along} do not share {of} evenly");
+    let others = (others > 0).then(|| format!(" and {}", counted(others, "other weight"))).unwrap_or_default();
+    let message = format!("the {ranks} ranks of {along} do not share `{first}`{others} evenly");
     let key = axes.first().map_or_else(|| "parallel".to_owned(), |axis| axis.key());
     Diagnostic::warning(codes::RECIPE_CLASH, message)
         .key(key)

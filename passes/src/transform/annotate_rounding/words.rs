@@ -2,13 +2,12 @@
 
 use super::helper::{call_helper, expanded};
 use super::sites::{RoundingSite, parts};
-use crate::transform::streams::stream_keys;
+use crate::transform::streams::{by_part, stream_keys};
 use halite_ir::{Attr, Builder, Function, ParamRole, Rewriter, Value, Values};
 use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::{DType, HostTensor, STEP, Shape, StreamKeys};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use std::collections::BTreeMap;
 
 /// The name of what is drawn for.
 const WHAT: &str = "rounding";
@@ -39,7 +38,8 @@ impl Words {
         let all = StreamKeys::new(streams, seed.into())?;
         b.name_value(update, "update");
         let mut own = Self { words: FxHashMap::default(), along: FxHashMap::default() };
-        for (part, keys) in by_part(source, &all)? {
+        let parts = parts(source);
+        for (part, keys) in by_part(&all, all.streams().iter().map(|stream| parts.get(stream).copied()))? {
             let streams = keys.streams().to_vec();
             let keys = stream_keys(b, keys, WHAT, part)?;
             let args = [("keys", keys), ("step", update)];
@@ -86,17 +86,6 @@ impl Words {
         let along = sizes.iter().enumerate().map(|(dim, &size)| self.along.get(&(dim, size)).copied());
         std::iter::once(Some(word)).chain(along).collect::<Option<Values>>().ok_or_else(unknown)
     }
-}
-
-/// The keys by the parts of a pipeline whose weights are rounded by them; those of no part by themselves.
-fn by_part(source: &Function, all: &StreamKeys) -> Result<Vec<(Option<usize>, StreamKeys)>> {
-    let parts = parts(source);
-    let mut streams: BTreeMap<Option<usize>, Vec<Name>> = BTreeMap::new();
-    for stream in all.streams() {
-        streams.entry(parts.get(stream).copied()).or_default().push(stream.clone());
-    }
-    let keys = |(part, streams)| Ok((part, StreamKeys::new(streams, all.seed())?));
-    streams.into_iter().map(keys).collect()
 }
 
 /// The name of the positions along a dimension.

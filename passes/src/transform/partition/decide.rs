@@ -41,7 +41,8 @@ struct Claim {
     weight: (bool, Rank, u64),
 }
 
-/// The rank of a claim, by its factor. What is only stored so gives way; operands are easiest to gather along a sequence; gathering them elsewhere repeats computation.
+/// The rank of a claim, by its factor. What is only stored so gives way. Operands are easiest to gather along a sequence; gathering them
+/// elsewhere repeats computation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Stored,
