@@ -137,7 +137,7 @@ fn whole(weights: &[&Name], parallel: &Parallel) -> Diagnostic {
     let along = list(&axes.iter().map(|axis| axis.name()).collect::<Vec<_>>());
     let ranks: u64 = axes.iter().map(|&axis| u64::from(parallel.degree(axis))).product();
     let (first, others) = (&weights[0], weights.len() - 1);
-    let others = (others > 0).then(|| format!(" and {}", counted(others, "other weight"))).unwrap_or_default();
+    let others = if others == 0 { String::new() } else { format!(" and {}", counted(others, "other weight")) };
     let message = format!("the {ranks} ranks of {along} do not share `{first}`{others} evenly");
     let key = axes.first().map_or_else(|| "parallel".to_owned(), |axis| axis.key());
     Diagnostic::warning(codes::RECIPE_CLASH, message)
