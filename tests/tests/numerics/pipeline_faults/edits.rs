@@ -98,11 +98,12 @@ pub(super) fn without(manifest: &mut Manifest, at: usize) -> Transfer {
     gone
 }
 
-/// Exchanges the names of two ports of these, of one role and type.
+/// Exchanges the names of two ports of these, of one role and type. Values are of one module: the weights' half of a backward multiplies
+/// such as it gets from two, in which case they may be exchanged.
 pub(super) fn exchange(ports: &mut [Port], one: usize, other: usize) -> Option<()> {
     let (a, b) = (ports.get(one)?.clone(), ports.get(other)?.clone());
     let is_like = a.role == b.role && a.dtype == b.dtype && a.shape == b.shape && a.sharding == b.sharding;
-    if !is_like {
+    if !is_like || (is_tensor(&a) && maker(&a) != maker(&b)) {
         return None;
     }
     ports[one].name = b.name;
@@ -110,14 +111,19 @@ pub(super) fn exchange(ports: &mut [Port], one: usize, other: usize) -> Option<(
     Some(())
 }
 
-/// Pairs of ports of each module that pass a test.
+/// The name of a value without its number: that of what makes it.
+fn maker(port: &Port) -> Option<&str> {
+    port.name.rsplit_once('.').map(|(maker, _)| maker)
+}
+
+/// Pairs of ports of each module of an update or an evaluation that pass a test.
 pub(super) fn ports(
     manifest: &Manifest,
     side: impl Fn(&mut Manifest, usize) -> &mut Vec<Port>,
     is_it: impl Fn(&Port) -> bool,
 ) -> Vec<Manifest> {
     let mut places = Vec::new();
-    for module in 0..manifest.modules.len() {
+    for module in (0..manifest.modules.len()).filter(|&at| manifest.modules[at].role != ModuleRole::FORWARD) {
         let ports = side(&mut manifest.clone(), module).clone();
         let own: Vec<usize> = (0..ports.len()).filter(|&at| is_it(&ports[at])).collect();
         // Each port with those of its kind that come next.

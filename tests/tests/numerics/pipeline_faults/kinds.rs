@@ -5,7 +5,7 @@ use super::edits::{
     of_piece, pairs, piece, ports, received, run, run_once, sent, transfers, without,
 };
 use super::halves::{another_half, exchange_between_halves, of_weights, weights_first, weights_late};
-use halite_bundle::{Action, Manifest, ModuleRole, Port, PortRole};
+use halite_bundle::{Action, Manifest, ModuleEntry, ModuleRole, Port, PortRole, Transfer};
 
 /// A kind of fault.
 pub(super) struct Kind {
@@ -42,8 +42,12 @@ pub(super) const KINDS: &[Kind] = &[
     wrong("two pieces of a transfer exchanged on both ends", |m| transfers(m, exchange_pieces)),
     wrong("send before what makes it", |m| actions(m, |m, s, at| earlier(m, s, at, sent))),
     wrong("receive after what reads it", |m| actions(m, receive_late)),
-    wrong("sends of two transfers exchanged", |m| actions(m, |m, s, at| rename(m, s, at, sent))),
-    wrong("receives of two transfers exchanged", |m| actions(m, |m, s, at| rename(m, s, at, received))),
+    wrong("send of a transfer in the place of one that is sent before it is made", |m| {
+        actions(m, |m, s, at| exchange_over_a_run(m, s, at, sent, |_, later, run| has(&run.outputs, later)))
+    }),
+    wrong("receive of a transfer in the place of one that is read before it", |m| {
+        actions(m, |m, s, at| exchange_over_a_run(m, s, at, received, |earlier, _, run| has(&run.inputs, earlier)))
+    }),
     wrong("stages that wait for one another", |m| actions(m, wait_for_answer)),
     wrong("transfer to its own stage", |m| {
         transfers(m, |m, at| set(&mut m.transfers[at].to, |to| *to = usize::from(*to == 0)))
@@ -176,6 +180,11 @@ pub(super) const KINDS: &[Kind] = &[
     }),
 ];
 
+/// Whether a value of a transfer is among ports.
+fn has(ports: &[Port], transfer: &Transfer) -> bool {
+    ports.iter().any(|port| transfer.values.contains(&port.name))
+}
+
 fn set<T>(of: &mut T, change: impl FnOnce(&mut T)) -> Option<()> {
     change(of);
     Some(())
@@ -258,11 +267,27 @@ fn receive_late(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
     Some(())
 }
 
-/// Exchanges the transfers of an action and the next one like it.
-fn rename<T>(m: &mut Manifest, stage: usize, at: usize, is_it: impl Fn(&Action) -> Option<(String, T)>) -> Option<()> {
-    let (own, _) = is_it(&m.schedule[stage][at])?;
-    let next = (at + 1..m.schedule[stage].len())
-        .find(|&next| is_it(&m.schedule[stage][next]).is_some_and(|(name, _)| name != own))?;
+/// Exchanges an action and the next one like it of another transfer, where a run between the two minds: it makes the values of the second,
+/// or reads those of the first.
+fn exchange_over_a_run<T>(
+    m: &mut Manifest,
+    stage: usize,
+    at: usize,
+    is_it: impl Fn(&Action) -> Option<(String, T)>,
+    minds: impl Fn(&Transfer, &Transfer, &ModuleEntry) -> bool,
+) -> Option<()> {
+    let list = &m.schedule[stage];
+    let (own, _) = is_it(&list[at])?;
+    let next = (at + 1..list.len()).find(|&next| is_it(&list[next]).is_some_and(|(name, _)| name != own))?;
+    let (other, _) = is_it(&list[next])?;
+    let transfer = |name: &str| m.transfers.iter().find(|transfer| transfer.name == name);
+    let (earlier, later) = (transfer(&own)?, transfer(&other)?);
+    let called = |action: &Action| run(action).map(|(module, _)| module).or_else(|| run_once(action));
+    let mut between = list[at + 1..next].iter().filter_map(called);
+    let minded = |name: String| m.modules.iter().any(|module| module.name == name && minds(earlier, later, module));
+    if !between.any(minded) {
+        return None;
+    }
     m.schedule[stage].swap(at, next);
     Some(())
 }
