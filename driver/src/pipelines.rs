@@ -53,7 +53,11 @@ fn cut() -> PipelineSpec {
 /// The passes from there to HLO. `annotate-rounding` comes last of those that add anything: the helpers that it adds are shared by
 /// calls, which `inline` would dissolve; `cse` merges the constants in them.
 fn finish() -> PipelineSpec {
-    PipelineSpec::from(["annotate-rounding", "cse", "outline-layers", "combine-collectives", "legalize"])
+    PipelineSpec::from(["annotate-rounding", "cse", "outline-layers"]).then([
+        "order-collectives",
+        "combine-collectives",
+        "legalize",
+    ])
 }
 
 /// Forward, loss, backward, clipping and update in one module.
@@ -128,7 +132,7 @@ mod tests {
         let split = "split-stages, split-update";
         let dispatch = "dispatch-dialect, expand-composites";
         let finish = "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, outline-layers, \
-                      combine-collectives, legalize";
+                      order-collectives, combine-collectives, legalize";
         let step = "key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, check-precision, cse, dce";
         assert_eq!(

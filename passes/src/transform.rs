@@ -27,6 +27,7 @@ pub(crate) mod legalize;
 pub(crate) mod loss_scale;
 mod micro_batch;
 pub(crate) mod needed;
+pub(crate) mod order_collectives;
 pub(crate) mod outline_layers;
 pub(crate) mod packed;
 pub(crate) mod pad_uneven;
@@ -81,6 +82,7 @@ pub(crate) fn passes() -> Vec<Arc<dyn Pass>> {
         Arc::new(inline::Inline),
         Arc::new(annotate_rounding::AnnotateRounding),
         Arc::new(outline_layers::OutlineLayers),
+        Arc::new(order_collectives::OrderCollectives),
         Arc::new(combine_collectives::CombineCollectives),
         Arc::new(legalize::Legalize),
     ]

@@ -8,11 +8,15 @@ use halite_test_kit::xla;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// CPU XLA without optimizations. It compiles a program once, however often it is loaded.
+/// CPU XLA without optimizations. It compiles a program once, however often it is loaded, while it has few: each takes mappings of memory,
+/// of which a process has 65,530.
 #[derive(Default)]
 struct Quick {
     programs: Mutex<HashMap<Key, Arc<dyn Executable>>>,
 }
+
+/// So many programs are kept that nothing runs.
+const MOST: usize = 300;
 
 /// The bytes of a program, its replicas and their devices.
 type Key = (Vec<u8>, usize, Vec<usize>);
@@ -48,7 +52,11 @@ impl Executor for Quick {
             Some(found) => found,
             None => {
                 let compiled = Arc::from(xla::client().compile(&Program::new(program.hlo(), options)?)?);
-                known().entry(key).or_insert(compiled).clone()
+                let mut known = known();
+                if known.len() >= MOST {
+                    known.retain(|_, program| Arc::strong_count(program) > 1);
+                }
+                known.entry(key).or_insert(compiled).clone()
             }
         };
         Ok(Box::new(Shared(shared)))

@@ -94,6 +94,17 @@ axes! {
         /// `zero = 3`: norms, biases.
         #[serde(skip_serializing_if = "is_default_least")]
         pub fsdp_min_bytes: u32 as Kind::COUNT = LEAST_STORED,
+        /// So many layers before its own a weight that ranks store parts of is gathered, where layers are written out: the gather runs beside
+        /// what the layers before compute. With 0 each is gathered where it is read.
+        #[serde(skip_serializing_if = "is_one")]
+        pub fsdp_prefetch: u32 as Kind::COUNT = 1,
+        /// So many layers later than its own the gradient of such a weight is scattered.
+        #[serde(skip_serializing_if = "is_zero")]
+        pub fsdp_delay: u32 as Kind::COUNT = 0,
+        /// The most bytes of gathered weights that a rank holds at once for this, and of gradients that wait to be scattered: where it is
+        /// reached, weights are gathered fewer layers early, and gradients scattered fewer layers late.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub fsdp_bytes: Option<u32> as Kind::COUNT = None,
         /// The axes in the order of ranks, the major one first: ranks that are neighbours lie along the last one. An axis of one rank
         /// may be left out.
         #[serde(skip_serializing_if = "is_default_order")]
@@ -148,6 +159,10 @@ fn is_default_least(bytes: &u32) -> bool {
 
 fn is_one(count: &u32) -> bool {
     *count == 1
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 fn is_default_schedule(kind: &ScheduleKind) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Function, InferCx, Inst, Module, Op, Rewriter, Rounding, TensorType, Value, Values, rewrite_planned};
+use halite_ir::{Def, Function, InferCx, Inst, Module, Op, Rewriter, Rounding, TensorType, Value, Values, rewrite_planned};
 use halite_support::Result;
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 /// less time than many short ones. They are made where the last of them was, before anything reads a result, and are of no more bytes
 /// than the target takes at once; so no other instruction moves, and none waits for what it does not read. A gather along another
 /// dimension than the first stays as it is: CPU XLA, by which every step is verified, takes no gather of several operands along it. So
-/// does a reduce-scatter, of which StableHLO takes only one operand.
+/// does a reduce-scatter, of which StableHLO takes only one operand. What waits for one barrier is not combined with what waits for another,
+/// or for none: the earlier would wait too.
 ///
 /// ```text
 /// %a = all_reduce %x {kind = sum, groups = [[0, 1]]} : f32[4]
@@ -55,7 +56,7 @@ enum Fate {
 }
 
 /// The properties that collectives must share to be combined.
-type Key<'f> = (&'f Op, DType, Option<&'f Rounding>);
+type Key<'f> = (&'f Op, DType, Option<&'f Rounding>, Option<usize>);
 
 /// Collectives that nothing has read so far.
 #[derive(Default)]
@@ -110,7 +111,14 @@ fn combinable<'f>(function: &'f Function, inst: &'f Inst) -> Option<(Key<'f>, u6
     }
     let whole = if matches!(inst.op, Op::AllGather(_)) { &inst.results } else { &inst.args };
     let types = || whole.iter().map(|&value| function.ty(value));
-    Some(((&inst.op, types().next()?.dtype(), inst.rounding.as_ref()), types().map(TensorType::bytes).sum()))
+    let key = (&inst.op, types().next()?.dtype(), inst.rounding.as_ref(), barrier(function, inst));
+    Some((key, types().map(TensorType::bytes).sum()))
+}
+
+/// The position of the barrier that a collective waits for.
+fn barrier(function: &Function, inst: &Inst) -> Option<usize> {
+    let Def::Inst(at, _) = function.values[inst.args.first()?.index()].def else { return None };
+    matches!(function.insts[at as usize].op, Op::OptimizationBarrier(_)).then_some(at as usize)
 }
 
 /// One instruction for some earlier ones and the last.
