@@ -28,6 +28,7 @@ mod optimizer;
 pub mod parallel;
 mod partitioned;
 pub mod pipelines;
+pub mod order;
 pub mod ports;
 pub mod quick;
 pub mod random;

@@ -42,11 +42,17 @@ pub const MODELS: [Model; 5] = [
     ("data/handed.hal", &["layers=4", "seq=6"]),
 ];
 
+/// The position of the last.
+const HANDED: usize = 4;
+
+/// The layers of each.
+const LAYERS: usize = 4;
+
 /// The words of schedules, with the chunks of each.
 const SCHEDULES: [(&str, usize); 4] = [("1f1b", 1), ("gpipe", 1), ("interleaved", 2), ("zero-bubble", 1)];
 
 /// Sequences of a micro-batch on all ranks.
-const ROWS: usize = 2;
+const ROWS: usize = 4;
 
 /// The norm that gradients are clipped to: below that of any model here.
 pub const CLIP: f64 = 0.05;
@@ -71,19 +77,25 @@ pub struct Case {
     pub tensor: usize,
     /// Ranks of a stage along `data`.
     pub data: usize,
+    /// Ranks of a stage along `fsdp`.
+    pub fsdp: usize,
     /// The stage of ZeRO.
     pub zero: usize,
 }
 
 impl Case {
-    /// Every model in every layout of at most 8 devices, by each schedule, with four micro-batches and eight.
+    /// Every model in every layout of at most 8 devices, by each schedule, with four micro-batches and eight; but not layers that hand on
+    /// more than one number in more parts than there are layers, which are refused: what one of them makes is read two parts later.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for model in 0..MODELS.len() {
             for accumulate in [4, 8] {
                 for schedule in 0..SCHEDULES.len() {
-                    for (pipeline, tensor, data, zero) in shapes() {
-                        all.push(Self { model, accumulate, schedule, pipeline, tensor, data, zero });
+                    for (pipeline, tensor, data, fsdp, zero) in shapes() {
+                        let case = Self { model, accumulate, schedule, pipeline, tensor, data, fsdp, zero };
+                        if model != HANDED || pipeline * SCHEDULES[schedule].1 <= LAYERS {
+                            all.push(case);
+                        }
                     }
                 }
             }
@@ -98,6 +110,11 @@ impl Case {
         covering(&shows, 0).into_iter().map(|at| all[at]).collect()
     }
 
+    /// Whether activations are sharded along the sequence: in half of the layouts that can.
+    fn sequence(&self) -> bool {
+        self.tensor > 1 && (self.data + self.fsdp + self.zero + self.accumulate / 4).is_multiple_of(2)
+    }
+
     /// Any two of its choices, each with its name.
     pub fn pairs(&self) -> Vec<[(&'static str, usize); 2]> {
         let choices = [
@@ -107,6 +124,8 @@ impl Case {
             ("pipeline", self.pipeline),
             ("tensor", self.tensor),
             ("data", self.data),
+            ("fsdp", self.fsdp),
+            ("sequence", usize::from(self.sequence())),
             ("zero", self.zero),
         ];
         let of = |at: usize| choices[at + 1..].iter().map(move |&other| [choices[at], other]);
@@ -135,13 +154,16 @@ impl Case {
     pub fn compile_cut(&self, precision: &str, stages: Option<&str>) -> Bundle {
         let (word, chunks) = SCHEDULES[self.schedule];
         let layout = [
-            format!("batch={}", ROWS / self.data),
+            format!("batch={}", ROWS / (self.data * self.fsdp)),
             format!("parallel.pipeline={}", self.pipeline),
             format!("parallel.schedule={word}"),
             format!("parallel.chunks={chunks}"),
             format!("parallel.tensor={}", self.tensor),
             format!("parallel.data={}", self.data),
+            format!("parallel.fsdp={}", self.fsdp),
+            format!("parallel.sequence={}", self.sequence()),
             format!("parallel.zero={}", self.zero),
+            "parallel.fsdp_min_bytes=0".to_owned(),
         ];
         let cuts = stages.map(|stages| format!("parallel.stages={stages}"));
         let layout: Vec<String> = layout.into_iter().chain(cuts).collect();
@@ -157,11 +179,16 @@ impl Case {
     }
 }
 
-/// `pipeline`, `tensor`, `data` and `zero` of every layout of at most 8 devices.
-fn shapes() -> Vec<(usize, usize, usize, usize)> {
+/// `pipeline`, `tensor`, `data`, `fsdp` and `zero` of every layout of at most 8 devices with two ranks or one along each axis.
+fn shapes() -> Vec<(usize, usize, usize, usize, usize)> {
     let mut all = Vec::new();
-    for (pipeline, tensor, data) in [(2, 1, 1), (2, 2, 1), (2, 1, 2), (2, 2, 2), (4, 1, 1), (4, 2, 1), (4, 1, 2)] {
-        all.extend((0..data).map(|zero| (pipeline, tensor, data, zero)));
+    for pipeline in [2, 4] {
+        for (tensor, data, fsdp) in [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2), (2, 2, 1), (2, 1, 2), (1, 2, 2)] {
+            let zeros = if data > 1 { 0..4 } else { 0..1 };
+            if pipeline * tensor * data * fsdp <= 8 {
+                all.extend(zeros.map(|zero| (pipeline, tensor, data, fsdp, zero)));
+            }
+        }
     }
     all
 }

@@ -7,6 +7,7 @@ mod layouts;
 mod lifted_replicas;
 mod mesh_rounding;
 mod node_counts;
+mod order;
 mod padded_vocabulary;
 mod partition;
 mod replica_witness;

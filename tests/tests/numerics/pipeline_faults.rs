@@ -19,10 +19,10 @@ use std::time::Duration;
 
 /// A tied head; parts that come back to their stage; four stages that hand on a loss; backwards in halves.
 const CASES: [Case; 4] = [
-    Case { model: 2, accumulate: 4, schedule: 0, pipeline: 2, tensor: 1, data: 1, zero: 0 },
-    Case { model: 1, accumulate: 4, schedule: 2, pipeline: 2, tensor: 1, data: 1, zero: 0 },
-    Case { model: 4, accumulate: 4, schedule: 1, pipeline: 4, tensor: 1, data: 1, zero: 0 },
-    Case { model: 0, accumulate: 4, schedule: 3, pipeline: 2, tensor: 1, data: 1, zero: 0 },
+    Case { model: 2, accumulate: 4, schedule: 0, pipeline: 2, tensor: 1, data: 1, fsdp: 1, zero: 0 },
+    Case { model: 1, accumulate: 4, schedule: 2, pipeline: 2, tensor: 1, data: 1, fsdp: 1, zero: 0 },
+    Case { model: 4, accumulate: 4, schedule: 1, pipeline: 4, tensor: 1, data: 1, fsdp: 1, zero: 0 },
+    Case { model: 0, accumulate: 4, schedule: 3, pipeline: 2, tensor: 1, data: 1, fsdp: 1, zero: 0 },
 ];
 
 /// Updates after which a wrong bundle has another state.

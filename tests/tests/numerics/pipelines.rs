@@ -63,7 +63,7 @@ fn a_pipeline_makes_the_updates_of_one_device() {
 /// Wherever a recipe has the model cut, the updates are the same, bit for bit: what is summed over parts is summed in the same order.
 #[test]
 fn cuts_of_a_recipe_make_the_updates_of_those_by_cost() {
-    let of = |model| Case { model, accumulate: 4, schedule: 0, pipeline: 2, tensor: 1, data: 1, zero: 0 };
+    let of = |model| Case { model, accumulate: 4, schedule: 0, pipeline: 2, tensor: 1, data: 1, fsdp: 1, zero: 0 };
     let cases = [(of(4).by("gpipe"), "[1, 3]"), (of(1).by("interleaved"), "[\"h.0\", \"h.1\", \"h.3\"]")];
     for_each(&cases, |(case, stages)| {
         let (by_cost, stated) = (case.compile("fp64"), case.compile_cut("fp64", Some(stages)));
@@ -77,7 +77,7 @@ fn cuts_of_a_recipe_make_the_updates_of_those_by_cost() {
 #[test]
 fn choices_of_pipelines_meet_in_few_cases() {
     let (all, some) = (Case::all(), Case::covering());
-    assert_eq!(all.len(), 5 * 2 * 4 * 10);
+    assert_eq!(all.len(), 5 * 2 * 4 * 23 - 2 * 7);
     assert!(some.len() <= 24, "{} cases", some.len());
     let pairs = |cases: &[Case]| cases.iter().flat_map(Case::pairs).collect::<BTreeSet<_>>();
     assert_eq!(pairs(&some), pairs(&all));
@@ -87,8 +87,8 @@ fn choices_of_pipelines_meet_in_few_cases() {
 #[test]
 fn schedules_write_the_same_bits() {
     let cases = [
-        Case { model: 2, accumulate: 4, schedule: 0, pipeline: 2, tensor: 1, data: 2, zero: 1 },
-        Case { model: 1, accumulate: 8, schedule: 0, pipeline: 4, tensor: 2, data: 1, zero: 0 },
+        Case { model: 2, accumulate: 4, schedule: 0, pipeline: 2, tensor: 1, data: 2, fsdp: 1, zero: 1 },
+        Case { model: 1, accumulate: 8, schedule: 0, pipeline: 4, tensor: 2, data: 1, fsdp: 1, zero: 0 },
     ];
     for_each(&cases, |case| {
         let state = |case: Case| {
@@ -134,6 +134,7 @@ fn mixed_pipelines_are_held_to_the_rule_of_verify() {
         pipeline,
         tensor,
         data,
+        fsdp: 1,
         zero,
     };
     let cases = [of(0, 0, 2, 2, 2, 1), of(2, 2, 2, 1, 2, 0), of(3, 1, 4, 2, 1, 0), of(4, 0, 4, 1, 2, 1)];

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const CASES: [(usize, &str); 4] = [(0, "mixed"), (0, "bf16-sr"), (1, "fp64"), (1, "bf16-sr")];
 
 fn of(model: usize, pipeline: usize) -> Case {
-    Case { model, accumulate: 4, schedule: 0, pipeline, tensor: 1, data: 1, zero: 0 }
+    Case { model, accumulate: 4, schedule: 0, pipeline, tensor: 1, data: 1, fsdp: 1, zero: 0 }
 }
 
 /// The files of the modules that do the same on different stages: those whose names are one but for the numbers of parts and stages.

@@ -36,7 +36,7 @@ pub(super) fn write(b: &mut Rewriter<'_>, source: &Function, places: Places) -> 
 
 /// Writes what is made of weights before they are gathered, where no gather that moved needed it so far: something else may read it.
 fn write_rest(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<()> {
-    let is_collective = matches!(inst.op, Op::AllGather(_) | Op::ReduceScatter(_));
+    let is_collective = matches!(inst.op, Op::AllGather(_) | Op::ReduceScatter(_) | Op::AllReduce(_));
     let is_there = |arg: &Value| b.get(handed(source, *arg)).is_some();
     let is_due = !is_collective && b.get(inst.results[0]).is_none() && inst.args.iter().all(is_there);
     if is_due { write_of(b, source, inst, &FxHashMap::default()) } else { Ok(()) }
@@ -69,7 +69,7 @@ fn moved(places: &Places) -> FxHashSet<usize> {
 /// Whether each value is read by something that stays in its place, or by a scatter.
 fn read(source: &Function, moved: &FxHashSet<usize>) -> Vec<bool> {
     let mut read = vec![false; source.values.len()];
-    let is_weights = |at: usize| moved.contains(&at) && !matches!(source.insts[at].op, Op::ReduceScatter(_));
+    let is_weights = |at: usize| moved.contains(&at) && !matches!(source.insts[at].op, Op::ReduceScatter(_) | Op::AllReduce(_));
     let stays = source.insts.iter().enumerate().filter(|(at, _)| !is_weights(*at));
     stays.flat_map(|(_, inst)| &inst.args).for_each(|arg| read[arg.index()] = true);
     source.results.iter().for_each(|result| read[result.value.index()] = true);
