@@ -41,6 +41,7 @@ Examples:
   halite inspect hlat-7b --precision
   halite inspect --ir train_step hlat-7b
   halite inspect hlat-7b --placement --set parallel.data=4
+  halite inspect tiny --placement-plot placement.svg --set parallel.fsdp=4
   halite inspect tiny --schedule --set parallel.pipeline=4
   halite inspect stages.toml --schedule-plot stages.svg
   halite inspect hlat-7b --target trn1 --memory-plot memory.svg
@@ -71,13 +72,16 @@ pub(super) struct Inspect {
     #[arg(conflicts_with_all = ["dot", "precision", "module", "all"])]
     ir: Option<String>,
     /// Show where weights and their state lie on the mesh instead, and what ranks send to one another in an update.
-    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "all", "ir"])]
+    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "all", "ir", "memory_plot"])]
     placement: bool,
+    /// Write a plot of which ranks hold which part of each weight, and show the placement.
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision", "module", "all", "ir", "memory_plot"])]
+    placement_plot: Option<PathBuf>,
     /// Show what each stage of a pipeline does in an update instead, and how long stages wait.
-    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "target", "memory_plot"])]
+    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "placement_plot", "target", "memory_plot"])]
     schedule: bool,
     /// Write a plot of what the stages of a pipeline do over time, and show the schedule.
-    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "target", "memory_plot"])]
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "placement_plot", "target", "memory_plot"])]
     schedule_plot: Option<PathBuf>,
     /// Estimate what a core of this target needs [default: the target of the recipe].
     #[arg(long)]
@@ -101,9 +105,10 @@ impl Inspect {
             let role = role(context, module)?;
             return listing::show(context, &self.input, &self.overrides(), &role);
         }
-        if self.placement {
-            context.require_recipe(&self.input, "--placement")?;
-            return placement::show(context, &self.input, &self.overrides());
+        if self.placement || self.placement_plot.is_some() {
+            let target = self.target.as_ref().map(|target| format!("target={target}"));
+            let set: Vec<String> = self.set.iter().cloned().chain(target).collect();
+            return placement::show(context, &self.input, &set, self.placement_plot.as_deref());
         }
         if self.schedule || self.schedule_plot.is_some() {
             context.require_recipe(&self.input, "--schedule")?;
@@ -151,6 +156,7 @@ impl Inspect {
             || self.dot
             || self.precision
             || self.placement
+            || self.placement_plot.is_some()
             || self.schedule
             || self.schedule_plot.is_some()
             || self.memory_plot.is_some()
