@@ -140,7 +140,7 @@ impl Inspect {
         let groups = groups::summarize(manifest);
         let shown = self.all || !manifest.recipe.optimizer.groups.is_empty();
         let table = if shown { format!("\n{}", describe_groups(&groups)) } else { String::new() };
-        let text = describe(&bundle) + &table + &parameters;
+        let text = describe(&bundle, None) + &table + &parameters;
         let own = &manifest.recipe.target;
         let target = self.target.as_deref().map_or_else(|| own.clone(), TargetName::from);
         let flags = if target == *own { manifest.flags.clone() } else { Vec::new() };

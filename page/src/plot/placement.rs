@@ -55,7 +55,7 @@ fn draw(svg: &mut String, manifest: &Manifest) -> Drawn {
     let wide = match columns.len() {
         1 => 360,
         2 => 230,
-        _ => 190,
+        _ => 200,
     };
     let beside = |column: usize| grids.iter().filter_map(|row| row[column].as_ref()).map(Grid::beside).max();
     let mut left = MARGIN + TEXTS;

@@ -87,9 +87,8 @@ impl Grid {
         let (left, top) = (place.left, place.top + SIZE);
         let (right, bottom) = (place.left + place.width, place.top + self.height());
         self.sizes(root, mesh, [(left, top), (right, bottom)])?;
-        let digits = mesh.num_ranks().saturating_sub(1).to_string().len() as i32;
-        let most = place.width / (LETTER * digits + 2);
-        let (rows, columns) = (slots(&self.down, MOST, top..bottom), slots(&self.across, most as usize, left..right));
+        let rows = slots(&self.down, MOST, top..bottom);
+        let columns = slots(&self.across, self.most_across(mesh, place.width), left..right);
         for (row, y) in &rows {
             for (column, x) in &columns {
                 let corners = [(x.start, y.start), (x.end, y.end)];
@@ -111,11 +110,22 @@ impl Grid {
         Ok(())
     }
 
+    /// The number of parts from left to right that have room for a text each.
+    fn most_across(&self, mesh: &Mesh, width: i32) -> usize {
+        let texts = self.ranks(mesh, (self.down.parts() - 1, self.across.parts() - 1)).texts();
+        let longest = texts.last().into_iter().flatten().map(|word| word.chars().count()).max().unwrap_or(1);
+        width as usize / (LETTER as usize * longest + 2)
+    }
+
+    /// The ranks that hold a part.
+    fn ranks(&self, mesh: &Mesh, (row, column): (usize, usize)) -> Ranks {
+        Ranks::new(mesh, &self.down.coordinates(row).chain(self.across.coordinates(column)).collect())
+    }
+
     /// A part, with the ranks that hold it.
-    fn part(&self, root: &Area<'_>, mesh: &Mesh, (row, column): (usize, usize), corners: Corners) -> Drawn {
-        let coordinates = self.down.coordinates(row).chain(self.across.coordinates(column)).collect();
-        let ranks = Ranks::new(mesh, &coordinates);
-        let is_own = coordinates.values().all(|at| *at == 0);
+    fn part(&self, root: &Area<'_>, mesh: &Mesh, at: (usize, usize), corners: Corners) -> Drawn {
+        let ranks = self.ranks(mesh, at);
+        let is_own = ranks.starts_at_0();
         let (fill, letters) = if is_own { (OWN, WHITE) } else { (OTHER, INK) };
         root.draw(&Rectangle::new(corners, fill.filled()))?;
         let [(left, top), (right, bottom)] = corners;
@@ -189,14 +199,13 @@ fn centered(root: &Area<'_>, lines: &[String], [(left, top), (right, bottom)]: C
     Ok(())
 }
 
-/// A list as at most so many lines of so many letters; `None` where it does not fit.
+/// Words as at most so many lines of so many letters; `None` where they do not fit.
 fn fitted(words: &[String], letters: usize, lines: usize) -> Option<Vec<String>> {
     let mut all: Vec<String> = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        let word = if at + 1 < words.len() { format!("{word},") } else { word.clone() };
+    for word in words {
         match all.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= letters) {
             Some(line) => line.push_str(&format!(" {word}")),
-            None => all.push(word),
+            None => all.push(word.clone()),
         }
     }
     (all.len() <= lines && all.iter().all(|line| line.chars().count() <= letters)).then_some(all)

@@ -1,6 +1,6 @@
 //! The rows of the plot: weights that differ in their layer alone and lie alike, and how each lies.
 
-use halite_bundle::{Buffer, Manifest, PortRole};
+use halite_bundle::{Buffer, Manifest};
 use halite_ir::paths::family;
 use halite_recipe::{Divides, MeshAxis};
 use halite_tensor::{DType, Mesh, Shape, Sharding};
@@ -39,7 +39,7 @@ pub(super) struct Column<'a> {
 
 /// The weights of a manifest, in order.
 pub(super) fn rows(manifest: &Manifest) -> Vec<Row> {
-    let (state, stages) = (state(manifest), stages(manifest));
+    let (state, stages, is_cut) = (state(manifest), manifest.stages_of_buffers(), manifest.num_stages() > 1);
     let mut rows: IndexMap<_, Row> = IndexMap::new();
     for buffer in manifest.buffers.iter().filter(|buffer| buffer.is_weight()) {
         let (name, stored) = (family(&buffer.name), sharding(buffer));
@@ -59,7 +59,7 @@ pub(super) fn rows(manifest: &Manifest) -> Vec<Row> {
             stages: BTreeSet::new(),
         });
         row.count += 1;
-        row.stages.extend(stages.get(buffer.name.as_str()).into_iter().flatten());
+        row.stages.extend(stages.get(buffer.name.as_str()).into_iter().flatten().filter(|_| is_cut));
     }
     rows.into_values().collect()
 }
@@ -112,17 +112,6 @@ fn state(manifest: &Manifest) -> BTreeMap<&str, BTreeMap<String, Sharding>> {
     for buffer in manifest.saved() {
         if let Some(weight) = buffer.of() {
             all.entry(weight).or_default().insert(buffer.role.word().to_owned(), sharding(buffer));
-        }
-    }
-    all
-}
-
-/// By buffer, the stages that take it, where there are several.
-fn stages(manifest: &Manifest) -> BTreeMap<&str, BTreeSet<usize>> {
-    let mut all: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-    for module in manifest.modules.iter().filter(|_| manifest.num_stages() > 1) {
-        for port in module.inputs.iter().filter(|port| port.role == PortRole::Buffer) {
-            all.entry(port.name.as_str()).or_default().insert(module.stage);
         }
     }
     all
