@@ -25,7 +25,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 const HEAD: i32 = 120;
 const MARGIN: i32 = 24;
 /// The width of the texts beside the grids.
-const TEXTS: i32 = 210;
+const TEXTS: i32 = 228;
 /// The height of a line of text, and that of a row's name.
 const LINE: i32 = 16;
 const NAME: i32 = 24;
@@ -77,7 +77,7 @@ fn draw(svg: &mut String, manifest: &Manifest) -> Drawn {
         grid::title(&root, &column.title, Place { top: HEAD - 22, ..*place })?;
     }
     let mut top = HEAD;
-    let longest = (width - 2 * MARGIN) as usize / 8;
+    let longest = (width - 2 * MARGIN) as usize / 9;
     for ((row, grids), height) in shown.iter().zip(&grids).zip(heights) {
         texts(&root, mesh, row, (top, longest))?;
         for ((grid, place), column) in grids.iter().zip(&places).zip(&columns) {
@@ -91,7 +91,7 @@ fn draw(svg: &mut String, manifest: &Manifest) -> Drawn {
     }
     if rest > 0 {
         let text = format!("and {} with other weights", counted(rest, "row"));
-        root.draw(&Text::new(text, (MARGIN, top + NAME / 2), ink(13)))?;
+        root.draw(&Text::new(text, (MARGIN, top + NAME / 2), ink(14)))?;
     }
     root.present()?;
     Ok(())
@@ -136,7 +136,7 @@ fn head(root: &Area<'_>, manifest: &Manifest, width: i32) -> Drawn {
     let title = format!("{} on {on}{} ranks: {axes}", manifest.model.name, grouped(ranks as u64));
     let style = (FONT, 20).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
     root.draw(&Text::new(title, (width / 2, 24), style))?;
-    root.draw(&Text::new(numbering(mesh, stages > 1), (MARGIN, 76), ink(13)))?;
+    root.draw(&Text::new(numbering(mesh, stages > 1), (MARGIN, 76), ink(14)))?;
     Ok(())
 }
 
@@ -150,7 +150,7 @@ fn legend(root: &Area<'_>, mesh: &Mesh, cuts: &BTreeSet<SubAxisId>) -> Drawn {
     for (color, text, half) in parts.into_iter().chain(cuts) {
         root.draw(&Rectangle::new([(left, 54 - half), (left + 14, 54 + half)], color.filled()))?;
         let wide = 44 + 7 * text.len() as i32;
-        root.draw(&Text::new(text, (left + 20, 54), ink(13)))?;
+        root.draw(&Text::new(text, (left + 20, 54), ink(14)))?;
         left += wide;
     }
     Ok(())
@@ -172,10 +172,10 @@ fn numbering(mesh: &Mesh, has_stages: bool) -> String {
 fn texts(root: &Area<'_>, mesh: &Mesh, row: &Row, (top, longest): (i32, usize)) -> Drawn {
     let times = if row.count > 1 { format!("  ({})", grouped(row.count as u64)) } else { String::new() };
     let name = shortened(&row.name, longest.saturating_sub(times.len())) + &times;
-    let style = (FONT, 14).into_font().style(FontStyle::Bold).color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
+    let style = (FONT, 16).into_font().style(FontStyle::Bold).color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
     root.draw(&Text::new(name, (MARGIN, top + NAME / 2 - 4), style))?;
     for (at, line) in lines(mesh, row).into_iter().enumerate() {
-        root.draw(&Text::new(line, (MARGIN, top + NAME + LINE / 2 + LINE * at as i32), ink(12)))?;
+        root.draw(&Text::new(line, (MARGIN, top + NAME + LINE / 2 + LINE * at as i32), ink(14)))?;
     }
     Ok(())
 }

@@ -15,13 +15,13 @@ pub(super) const OTHER: RGBColor = RGBColor(221, 235, 245);
 const SIZE: i32 = 16;
 /// The height of a part, that of a grid at least, and that of one of a list.
 const PART: i32 = 18;
-const LEAST: i32 = 46;
+const LEAST: i32 = 48;
 const LIST: i32 = 32;
 /// The size of a gap in the place of parts, in parts.
 const GAP: f64 = 0.6;
 /// The width of a letter and the height of a line in a part.
 const LETTER: i32 = 7;
-const LINE: i32 = 14;
+const LINE: i32 = 15;
 
 /// Where a column has room for a grid, without the sizes on its left.
 #[derive(Clone, Copy)]
@@ -139,7 +139,7 @@ impl Grid {
         let Some((last, others)) = self.sizes.split_last() else { return Ok(()) };
         let style = |size: &Size, at: HPos| {
             let color = size.sub_axis.map_or(INK, |sub_axis| color(mesh, sub_axis));
-            (FONT, 12).into_font().color(&color).pos(Pos::new(at, VPos::Center))
+            (FONT, 14).into_font().color(&color).pos(Pos::new(at, VPos::Center))
         };
         root.draw(&Text::new(last.text.clone(), ((left + right) / 2, top - 8), style(last, HPos::Center)))?;
         let middle = (top + bottom) / 2 - LINE * (others.len() as i32 - 1) / 2;
@@ -156,7 +156,7 @@ type Corners = [(i32, i32); 2];
 
 /// The title of a column, above its grids.
 pub(super) fn title(root: &Area<'_>, text: &str, place: Place) -> Drawn {
-    let style = ink(14).pos(Pos::new(HPos::Center, VPos::Center));
+    let style = ink(15).pos(Pos::new(HPos::Center, VPos::Center));
     Ok(root.draw(&Text::new(text.to_owned(), (place.middle(), place.top), style))?)
 }
 
@@ -191,7 +191,7 @@ fn slots(side: &Side, most: usize, range: std::ops::Range<i32>) -> Vec<(Option<u
 
 /// Lines in the middle of a part.
 fn centered(root: &Area<'_>, lines: &[String], [(left, top), (right, bottom)]: Corners, color: RGBColor) -> Drawn {
-    let style = (FONT, 12).into_font().color(&color).pos(Pos::new(HPos::Center, VPos::Center));
+    let style = (FONT, 14).into_font().color(&color).pos(Pos::new(HPos::Center, VPos::Center));
     let first = (top + bottom) / 2 - LINE * (lines.len() as i32 - 1) / 2;
     for (at, line) in lines.iter().enumerate() {
         root.draw(&Text::new(line.clone(), ((left + right) / 2, first + LINE * at as i32), style.clone()))?;
