@@ -1,7 +1,7 @@
 //! A tensor as a grid of the parts that ranks hold.
 
 use super::cut::{MOST, Ranks, Side};
-use super::{Area, color, ink};
+use super::{Area, axis, color, ink};
 use crate::plot::{Drawn, FONT, INK};
 use halite_tensor::{DimShards, Mesh, Shape, Sharding, SubAxisId};
 use plotters::prelude::*;
@@ -37,9 +37,10 @@ impl Place {
     }
 }
 
-/// A size with the axes of the mesh that cut it, and the sub-axis that has their colour.
+/// A size with the axes of the mesh that cut it.
 struct Size {
     text: String,
+    /// A sub-axis of the axis that cuts it, where it is the only one.
     sub_axis: Option<SubAxisId>,
 }
 
@@ -56,8 +57,10 @@ impl Grid {
         let side = |from: usize, to: usize| Side::new(shape[from..to].iter().zip(&sharding.0[from..to]));
         let size = |(size, digits): (&usize, &DimShards)| {
             let sub_axes = digits.iter().map(|digit| digit.sub_axis);
-            let text = format!("{size} {}", mesh.along(sub_axes)).trim_end().to_owned();
-            Size { text, sub_axis: digits.first().map(|digit| digit.sub_axis) }
+            let text = format!("{size} {}", mesh.along(sub_axes.clone())).trim_end().to_owned();
+            let first = sub_axes.clone().next();
+            let only = first.filter(|&first| sub_axes.clone().all(|other| axis(mesh, other) == axis(mesh, first)));
+            Size { text, sub_axis: only }
         };
         let sizes = shape.iter().zip(&sharding.0).map(size).collect();
         Self { down: side(0, split), across: side(split, shape.rank()), sizes }
