@@ -191,7 +191,7 @@ mod tests {
             none().with(1, on(1, 2, 6)).with(1, on(2, 3, 2)),
             none().with(1, on(2, 3, 1)).with(1, on(0, 2, 6)),
             none().with(0, on(1, 2, 1)).with(2, on(2, 3, 2)).with(1, on(0, 2, 3)),
-            none().with(2, on(0, 2, 3)).with(2, on(1, 2, 1)),
+            none().with(2, on(0, 2, 3)).with(2, on(2, 3, 1)),
         ]
     }
 
