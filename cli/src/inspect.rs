@@ -4,6 +4,7 @@ mod tensors;
 
 use crate::compile::describe;
 use crate::context::{Context, Output, Result};
+use crate::graph::decode;
 use crate::groups::describe as describe_groups;
 use crate::precision::describe as describe_precision;
 use crate::table::{bytes, grouped, short, table};
@@ -17,7 +18,7 @@ use halite_ir::paths::family;
 use halite_page::plot;
 use halite_recipe::TargetName;
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Diagnostics, Severity, codes, files};
+use halite_support::{Diagnostic, codes, files};
 use halite_tensor::{DType, Shape};
 use indexmap::IndexMap;
 use serde_json::json;
@@ -283,16 +284,6 @@ fn role(context: &Context, name: &str) -> Result<ModuleRole> {
     Ok(role.ok_or_else(|| {
         Diagnostic::error(codes::MODULE, format!("a recipe has no module `{name}`")).help(suggestion(name, &known))
     })?)
-}
-
-/// The module in a file; sizes of one that is not sound mean nothing.
-pub(super) fn decode(bytes: &[u8], place: &str) -> Result<Graph> {
-    let explain = |error: Diagnostic| error.context(format!("`{place}`"));
-    let module = halite_hlo::decode(bytes);
-    let graph = Graph::new(module.map_err(|error| explain(error).help("give the `.hlo.pb` file of a bundle"))?);
-    let faults = halite_hlo::check(&graph).into_iter().filter(|fault| fault.severity() >= Severity::Error);
-    let faults: Diagnostics = faults.map(explain).collect();
-    if faults.is_empty() { Ok(graph) } else { Err(faults) }
 }
 
 /// Weights of the model by name with layers folded together, and what stores those that are not stored on their own.

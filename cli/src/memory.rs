@@ -1,7 +1,7 @@
 //! Whether this machine holds a run, told before anything of it is made.
 
 use crate::context::{Context, Result};
-use crate::inspect;
+use crate::graph::decode;
 use crate::table::bytes;
 use halite_bundle::estimate::MemoryEstimate;
 use halite_bundle::{Buffer, Bundle, Manifest, ModuleEntry, arguments};
@@ -127,7 +127,7 @@ fn of_module(context: &Context, bundle: &Bundle, entry: &ModuleEntry) -> Result<
     let manifest = &bundle.manifest;
     let name = &manifest.recipe.target;
     let target = context.session.vocabulary.targets.get(name)?;
-    let hlo = inspect::decode(bundle.hlo(entry)?, &entry.file)?;
+    let hlo = decode(bundle.hlo(entry)?, &entry.file)?;
     let analysis = target.analyze(&hlo, name, &manifest.flags, &arguments(entry, &manifest.buffers))?;
     Ok(analysis.estimate.memory)
 }

@@ -60,7 +60,7 @@ pub struct Traffic {
 }
 
 impl Placement {
-    /// What a bundle tells of its step.
+    /// The placement that a manifest tells, without collectives.
     pub fn of(manifest: &Manifest) -> Self {
         let axes = manifest.mesh.axes().iter().map(|axis| (axis.name.clone(), axis.size)).collect();
         Self { axes, buffers: placed(manifest), traffic: None }

@@ -18,7 +18,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use rows::{Column, Row, columns, rows};
 use std::collections::BTreeSet;
 
-/// What is drawn on.
+/// The picture.
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// The height of title and legend, and the room at the edges.
@@ -102,15 +102,15 @@ fn ink(size: i32) -> TextStyle<'static> {
     (FONT, size).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center))
 }
 
-/// The colour of an axis of the mesh; distinct for people who do not see red and green alike (after Okabe and Ito).
+/// The colours of the axes of the mesh, in their order; distinct for people who do not see red and green alike (after Okabe and Ito).
+const COLORS: [RGBColor; 4] =
+    [RGBColor(170, 68, 130), RGBColor(213, 94, 0), RGBColor(0, 138, 100), RGBColor(140, 86, 75)];
+
+/// The colour of the axis of a sub-axis.
 fn color(mesh: &Mesh, sub_axis: SubAxisId) -> RGBColor {
     let name = axis(mesh, sub_axis);
-    match MeshAxis::ALL.into_iter().find(|axis| axis.name() == name) {
-        Some(MeshAxis::Data) => RGBColor(170, 68, 130),
-        Some(MeshAxis::Fsdp) => RGBColor(213, 94, 0),
-        Some(MeshAxis::Tensor) => RGBColor(0, 138, 100),
-        None => INK,
-    }
+    let at = MeshAxis::ALL.iter().position(|axis| axis.name() == name);
+    at.and_then(|at| COLORS.get(at)).copied().unwrap_or(INK)
 }
 
 /// The grids of a row; `None` where one would be that of the first column.
@@ -160,7 +160,7 @@ fn axis(mesh: &Mesh, sub_axis: SubAxisId) -> &str {
     &mesh.axes()[mesh.sub_axes()[sub_axis].axis].name
 }
 
-/// What the number of a rank means, by that of the last one.
+/// The meaning of the number of a rank, by that of the last one.
 fn numbering(mesh: &Mesh, has_stages: bool) -> String {
     let places = mesh.axes().iter().map(|axis| format!("{} {}", axis.name, axis.size - 1));
     let (last, places) = (mesh.num_ranks() - 1, places.collect::<Vec<_>>().join(", "));
@@ -168,7 +168,7 @@ fn numbering(mesh: &Mesh, has_stages: bool) -> String {
     format!("Numbers in parts are ranks{within}, from 0 on; rank {last} is at {places}.")
 }
 
-/// The name of a row, and what its grids do not say.
+/// The name of a row, and the lines under it.
 fn texts(root: &Area<'_>, mesh: &Mesh, row: &Row, (top, longest): (i32, usize)) -> Drawn {
     let times = if row.count > 1 { format!("  ({})", grouped(row.count as u64)) } else { String::new() };
     let name = shortened(&row.name, longest.saturating_sub(times.len())) + &times;
@@ -180,7 +180,7 @@ fn texts(root: &Area<'_>, mesh: &Mesh, row: &Row, (top, longest): (i32, usize)) 
     Ok(())
 }
 
-/// What its grids do not say of a row.
+/// The lines under the name of a row: all that its grids do not say.
 fn lines(mesh: &Mesh, row: &Row) -> Vec<String> {
     let (ranks, parts) =
         (mesh.num_ranks(), row.stored.sub_axes().map(|id| mesh.sub_axes()[id].size).product::<usize>());

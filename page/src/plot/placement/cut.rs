@@ -195,7 +195,7 @@ mod tests {
         ]
     }
 
-    /// What is said of a part is what the ranks hold of it.
+    /// Of a part those ranks are told that hold its elements.
     #[test]
     fn parts_are_those_that_ranks_hold() {
         let mesh = Mesh::new([("data", 2), ("tensor", 6)]).unwrap();
