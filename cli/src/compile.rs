@@ -6,7 +6,7 @@ use crate::data_fit;
 use crate::defaults;
 use crate::deny::{Deny, denied, unproven};
 use crate::table::{bytes, counted, facts, grouped, short};
-use crate::{estimate, explain, stages};
+use crate::{estimate, explain, memory, stages};
 use clap::{Args, ValueEnum};
 use halite::Bundle;
 use halite::compile::{CompileOptions, Compiled};
@@ -98,7 +98,8 @@ impl Compile {
         let place = folder.display().to_string();
         let mut text = String::new();
         if context.shows_progress() {
-            text = format!("{} compiled in {} ms\n{}", source.name, elapsed.as_millis(), describe(&compiled.bundle));
+            let figures = describe(&compiled.bundle, memory::peak(context, &compiled.bundle)?);
+            text = format!("{} compiled in {} ms\n{figures}", source.name, elapsed.as_millis());
             text.push_str(&defaults::described(&source, &compiled.bundle.manifest.recipe).unwrap_or_default());
             text.push_str(&describe_presumed(&compiled));
             text.push_str(&describe_doubts(doubts(&compiled.warnings)));
@@ -171,14 +172,23 @@ fn modules(manifest: &Manifest) -> String {
     format!("{}: {} programs, of which {} differ", roles.join(", "), manifest.modules.len(), files.len())
 }
 
-/// The figures of a bundle.
-pub(super) fn describe(bundle: &Bundle) -> String {
+/// The bytes of all state, and of what one of several ranks holds.
+fn state(manifest: &Manifest) -> String {
+    let all = bytes(manifest.statistics.state_bytes);
+    match manifest.num_ranks() {
+        1 => all,
+        _ => format!("{all}, {} on a core", bytes(manifest.local_state_bytes())),
+    }
+}
+
+/// The figures of a bundle, with the most that a core holds, and in which module, where it has no verdict on that.
+pub(super) fn describe(bundle: &Bundle, peak: Option<(String, u64)>) -> String {
     let manifest = &bundle.manifest;
     let statistics = &manifest.statistics;
     let mut pairs = vec![
         ("model", manifest.model.name.clone()),
         ("parameters", grouped(statistics.parameters)),
-        ("state", bytes(statistics.state_bytes)),
+        ("state", state(manifest)),
         ("tokens per step", grouped(statistics.tokens_per_step)),
         ("matmul FLOPs per token", short(statistics.matmul_flops_per_token)),
         ("HLO instructions", grouped(statistics.hlo_instructions)),
@@ -191,5 +201,6 @@ pub(super) fn describe(bundle: &Bundle) -> String {
     if manifest.modules.iter().any(|module| module.estimate.is_some()) {
         pairs.push(("fits", estimate::fits(manifest)));
     }
+    pairs.extend(peak.map(|(module, most)| ("peak", format!("about {} on a core (`{module}`)", bytes(most)))));
     facts(&pairs)
 }

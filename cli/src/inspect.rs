@@ -4,6 +4,7 @@ mod tensors;
 
 use crate::compile::describe;
 use crate::context::{Context, Output, Result};
+use crate::graph::decode;
 use crate::groups::describe as describe_groups;
 use crate::precision::describe as describe_precision;
 use crate::table::{bytes, grouped, short, table};
@@ -17,7 +18,7 @@ use halite_ir::paths::family;
 use halite_page::plot;
 use halite_recipe::TargetName;
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Diagnostics, Severity, codes, files};
+use halite_support::{Diagnostic, codes, files};
 use halite_tensor::{DType, Shape};
 use indexmap::IndexMap;
 use serde_json::json;
@@ -41,6 +42,7 @@ Examples:
   halite inspect hlat-7b --precision
   halite inspect --ir train_step hlat-7b
   halite inspect hlat-7b --placement --set parallel.data=4
+  halite inspect tiny --placement-plot placement.svg --set parallel.fsdp=4
   halite inspect tiny --schedule --set parallel.pipeline=4
   halite inspect stages.toml --schedule-plot stages.svg
   halite inspect hlat-7b --target trn1 --memory-plot memory.svg
@@ -71,13 +73,16 @@ pub(super) struct Inspect {
     #[arg(conflicts_with_all = ["dot", "precision", "module", "all"])]
     ir: Option<String>,
     /// Show where weights and their state lie on the mesh instead, and what ranks send to one another in an update.
-    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "all", "ir"])]
+    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "all", "ir", "memory_plot"])]
     placement: bool,
+    /// Write a plot of which ranks hold which part of each weight, and show the placement.
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision", "module", "all", "ir", "memory_plot"])]
+    placement_plot: Option<PathBuf>,
     /// Show what each stage of a pipeline does in an update instead, and how long stages wait.
-    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "target", "memory_plot"])]
+    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "placement_plot", "target", "memory_plot"])]
     schedule: bool,
     /// Write a plot of what the stages of a pipeline do over time, and show the schedule.
-    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "target", "memory_plot"])]
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision", "module", "ir", "placement", "placement_plot", "target", "memory_plot"])]
     schedule_plot: Option<PathBuf>,
     /// Estimate what a core of this target needs [default: the target of the recipe].
     #[arg(long)]
@@ -101,9 +106,10 @@ impl Inspect {
             let role = role(context, module)?;
             return listing::show(context, &self.input, &self.overrides(), &role);
         }
-        if self.placement {
-            context.require_recipe(&self.input, "--placement")?;
-            return placement::show(context, &self.input, &self.overrides());
+        if self.placement || self.placement_plot.is_some() {
+            let target = self.target.as_ref().map(|target| format!("target={target}"));
+            let set: Vec<String> = self.set.iter().cloned().chain(target).collect();
+            return placement::show(context, &self.input, &set, self.placement_plot.as_deref());
         }
         if self.schedule || self.schedule_plot.is_some() {
             context.require_recipe(&self.input, "--schedule")?;
@@ -135,7 +141,7 @@ impl Inspect {
         let groups = groups::summarize(manifest);
         let shown = self.all || !manifest.recipe.optimizer.groups.is_empty();
         let table = if shown { format!("\n{}", describe_groups(&groups)) } else { String::new() };
-        let text = describe(&bundle) + &table + &parameters;
+        let text = describe(&bundle, None) + &table + &parameters;
         let own = &manifest.recipe.target;
         let target = self.target.as_deref().map_or_else(|| own.clone(), TargetName::from);
         let flags = if target == *own { manifest.flags.clone() } else { Vec::new() };
@@ -151,6 +157,7 @@ impl Inspect {
             || self.dot
             || self.precision
             || self.placement
+            || self.placement_plot.is_some()
             || self.schedule
             || self.schedule_plot.is_some()
             || self.memory_plot.is_some()
@@ -277,16 +284,6 @@ fn role(context: &Context, name: &str) -> Result<ModuleRole> {
     Ok(role.ok_or_else(|| {
         Diagnostic::error(codes::MODULE, format!("a recipe has no module `{name}`")).help(suggestion(name, &known))
     })?)
-}
-
-/// The module in a file; sizes of one that is not sound mean nothing.
-pub(super) fn decode(bytes: &[u8], place: &str) -> Result<Graph> {
-    let explain = |error: Diagnostic| error.context(format!("`{place}`"));
-    let module = halite_hlo::decode(bytes);
-    let graph = Graph::new(module.map_err(|error| explain(error).help("give the `.hlo.pb` file of a bundle"))?);
-    let faults = halite_hlo::check(&graph).into_iter().filter(|fault| fault.severity() >= Severity::Error);
-    let faults: Diagnostics = faults.map(explain).collect();
-    if faults.is_empty() { Ok(graph) } else { Err(faults) }
 }
 
 /// Weights of the model by name with layers folded together, and what stores those that are not stored on their own.

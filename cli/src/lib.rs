@@ -24,6 +24,7 @@ mod eval;
 mod exit;
 mod explain;
 mod generate;
+mod graph;
 mod groups;
 mod help;
 mod hlo;

@@ -1,10 +1,10 @@
 //! Whether this machine holds a run, told before anything of it is made.
 
 use crate::context::{Context, Result};
-use crate::inspect;
+use crate::graph::decode;
 use crate::table::bytes;
 use halite_bundle::estimate::MemoryEstimate;
-use halite_bundle::{Bundle, Manifest, ModuleEntry, arguments};
+use halite_bundle::{Buffer, Bundle, Manifest, ModuleEntry, arguments};
 use halite_support::{Diagnostic, codes};
 use rustix::process::{Resource, getrlimit};
 use std::path::{Path, PathBuf};
@@ -127,9 +127,33 @@ fn of_module(context: &Context, bundle: &Bundle, entry: &ModuleEntry) -> Result<
     let manifest = &bundle.manifest;
     let name = &manifest.recipe.target;
     let target = context.session.vocabulary.targets.get(name)?;
-    let hlo = inspect::decode(bundle.hlo(entry)?, &entry.file)?;
+    let hlo = decode(bundle.hlo(entry)?, &entry.file)?;
     let analysis = target.analyze(&hlo, name, &manifest.flags, &arguments(entry, &manifest.buffers))?;
     Ok(analysis.estimate.memory)
+}
+
+/// The most that one of several ranks holds while it makes an update, as it is estimated, with the module that runs then; `None` where the
+/// manifest has estimates. Of stages that take turns the modules alone do not tell it.
+///
+/// # Errors
+/// When the bundle is damaged.
+pub(super) fn peak(context: &Context, bundle: &Bundle) -> Result<Option<(String, u64)>> {
+    let manifest = &bundle.manifest;
+    let has_estimates = manifest.modules.iter().any(|module| module.estimate.is_some());
+    if has_estimates || manifest.num_ranks() == 1 || manifest.num_stages() > 1 {
+        return Ok(None);
+    }
+    let (state, calls) = (manifest.local_state_bytes(), manifest.calls());
+    let mut most: Option<(String, u64)> = None;
+    for entry in manifest.modules.iter().filter(|module| calls.contains_key(module.name.as_str())) {
+        let takes = |buffer: &&Buffer| !buffer.is_batch() && entry.inputs.iter().any(|port| port.name == buffer.name);
+        let own = manifest.buffers.iter().filter(takes).map(Buffer::local_bytes).fold(0, u64::saturating_add);
+        let all = of_module(context, bundle, entry)?.total().saturating_add(state.saturating_sub(own));
+        if most.as_ref().is_none_or(|(_, other)| all > *other) {
+            most = Some((entry.name.clone(), all));
+        }
+    }
+    Ok(most)
 }
 
 /// Refuses a run whose state alone is more than this process may use; a warning where a step is, as far as it is estimated.

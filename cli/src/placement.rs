@@ -3,13 +3,42 @@
 use crate::context::{Context, Output, Result};
 use crate::table::{bytes, grouped, table};
 use halite::inspect::placement::{PlacedBuffers, Placement, Traffic};
+use halite_bundle::{Bundle, Manifest};
+use halite_page::plot;
+use halite_support::{Diagnostic, codes};
 use serde_json::json;
+use std::path::Path;
 
-/// Shows the placement of the state of a recipe, and the collectives between ranks.
-pub(super) fn show(context: &mut Context, input: &str, set: &[String]) -> Result<Output> {
-    let source = context.session.load(input, set)?;
-    let placement = context.session.placement(&source)?;
-    Ok(Output::new(describe(&placement), json!(placement)))
+/// Shows the placement of the state of a recipe or a bundle, and of a recipe the collectives between ranks; draws it to a file where one
+/// is named.
+pub(super) fn show(context: &mut Context, input: &str, set: &[String], file: Option<&Path>) -> Result<Output> {
+    let (manifest, placement) = if Bundle::is_at(Path::new(input)) {
+        let manifest = context.bundle(input, set)?.1.manifest;
+        context.aside("a bundle tells where its state lies; for what ranks send to one another name its recipe\n");
+        let placement = Placement::of(&manifest);
+        (manifest, placement)
+    } else {
+        let source = context.session.load(input, set)?;
+        context.session.placed(&source)?
+    };
+    let mut text = describe(&placement);
+    if let Some(file) = file {
+        if manifest.mesh.num_ranks() == 1 {
+            return Err(undrawn(file, &manifest).into());
+        }
+        halite_disk::write(file, plot::placement(&manifest)?.as_bytes())?;
+        text.push_str(&format!("\nwrote {}\n", file.display()));
+    }
+    Ok(Output::new(text, json!(placement)))
+}
+
+/// There is nothing to draw where a rank holds all.
+fn undrawn(file: &Path, manifest: &Manifest) -> Diagnostic {
+    let who =
+        if manifest.num_stages() > 1 { "each stage has one rank, which holds all of it" } else { "one rank holds all" };
+    let message = format!("there is no placement to draw to {}: {who}", file.display());
+    Diagnostic::error(codes::USAGE, message)
+        .help("state a layout in the recipe, e.g. `--set parallel.data=2 --set parallel.tensor=4`")
 }
 
 fn describe(placement: &Placement) -> String {
@@ -21,8 +50,10 @@ fn describe(placement: &Placement) -> String {
     let axes: Vec<String> = placement.axes.iter().map(|(name, size)| format!("{name} {size}")).collect();
     let mut text = format!("{} ranks: {}\n\n", grouped(ranks as u64), axes.join(", "));
     text.push_str(&buffers(&placement.buffers));
-    text.push('\n');
-    text.push_str(&traffic(&placement.traffic));
+    if let Some(rows) = &placement.traffic {
+        text.push('\n');
+        text.push_str(&traffic(rows));
+    }
     text
 }
 

@@ -18,6 +18,7 @@ mod marks;
 mod numerics;
 mod own_models;
 mod pages;
+mod placement;
 mod platforms;
 mod program;
 mod reference;

@@ -256,14 +256,12 @@ fn conversations_are_told_what_to_do_with() {
     }
 }
 
-/// A bundle does not know what is sent: that is known of a recipe.
+/// A bundle has no model any more.
 #[test]
-fn the_placement_of_a_bundle_is_asked_of_its_recipe() {
+fn the_listing_of_a_bundle_is_asked_of_its_recipe() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path(), &["compile", "tiny", "--set", "parallel.data=2", "-q", "-o", "build"]);
-    for flag in ["--placement", "--ir"] {
-        let output = halite(folder.path(), &["inspect", "build", flag]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(message(&output).contains("give the recipe instead"), "{}", message(&output));
-    }
+    let output = halite(folder.path(), &["inspect", "build", "--ir"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(message(&output).contains("give the recipe instead"), "{}", message(&output));
 }

@@ -1,4 +1,4 @@
-//! The stages of a pipeline, as people see them: the schedule as JSON, its plot, and commands that run them.
+//! The stages of a pipeline, as people see them: the schedule as JSON, plots of documents, and commands that run them.
 
 use crate::program::{halite, written};
 
@@ -18,13 +18,17 @@ const INTERLEAVED: [&str; 10] = [
 /// The plots of the documents are those that their commands make; `HALITE_BLESS=1` writes them anew.
 #[test]
 fn the_plots_of_documents_are_current() {
-    let all: [(&str, &[&str], &str, &[&str]); 2] = [
-        ("tiny", &INTERLEAVED, "stages.svg", &["forward", "backward", "sent", "interleaved: 4 stages"]),
-        ("hlat-70b", &[], "hlat-70b.svg", &["1f1b: 8 stages, 32 micro-batches"]),
+    let staged = [&["tiny", "--schedule-plot"], &INTERLEAVED[..]].concat();
+    let parts = ["llama-7b", "--placement-plot", "--set", "parallel.fsdp=8", "--set", "parallel.tensor=4"];
+    let all: [(&[&str], &str, &[&str]); 3] = [
+        (&staged, "stages.svg", &["forward", "backward", "sent", "interleaved: 4 stages"]),
+        (&["hlat-70b", "--schedule-plot"], "hlat-70b.svg", &["1f1b: 8 stages, 32 micro-batches"]),
+        (&parts, "placement.svg", &["llama on 32 ranks: fsdp 8, tensor 4"]),
     ];
-    for (model, settings, file, words) in all {
+    for (arguments, file, words) in all {
         let folder = tempfile::tempdir().unwrap();
-        let arguments = [&["inspect", model, "--schedule-plot", file], settings].concat();
+        let (input, settings) = arguments.split_at(2);
+        let arguments = [&["inspect"], input, &[file], settings].concat();
         let text = written(folder.path(), &arguments);
         assert!(text.ends_with(&format!("wrote {file}\n")), "{text}");
         let plot = std::fs::read_to_string(folder.path().join(file)).unwrap();

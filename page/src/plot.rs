@@ -4,12 +4,14 @@ mod loss;
 mod memory;
 mod numerics;
 mod panel;
+mod placement;
 mod schedule;
 
 pub use loss::plot as loss;
 pub use memory::plot as memory;
 pub use numerics::plot as numerics;
 pub(crate) use panel::{Curve, panel};
+pub use placement::plot as placement;
 pub use schedule::plot as schedule;
 
 use halite_support::units::grouped;

@@ -3,6 +3,7 @@
 use crate::{Buffer, Manifest, ModuleEntry, Port, PortRole};
 use halite_tensor::{DimShard, Mesh, Shape, Sharding};
 use indexmap::IndexMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Buffer {
     /// The sizes of what one rank holds.
@@ -13,6 +14,33 @@ impl Buffer {
     /// The bytes of what one rank holds.
     pub fn local_bytes(&self) -> u64 {
         (self.local_shape().num_elements() as u64).saturating_mul(self.dtype.size() as u64)
+    }
+}
+
+impl Manifest {
+    /// The stages whose modules take or give each buffer, by its name.
+    pub fn stages_of_buffers(&self) -> BTreeMap<&str, BTreeSet<usize>> {
+        let mut all: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        for module in &self.modules {
+            let ports = module.inputs.iter().chain(&module.outputs);
+            for port in ports.filter(|port| port.role == PortRole::Buffer) {
+                all.entry(port.name.as_str()).or_default().insert(module.stage);
+            }
+        }
+        all
+    }
+
+    /// The bytes of all state that one rank holds; of stages, one of that which holds most.
+    pub fn local_state_bytes(&self) -> u64 {
+        let (stages, count) = (self.stages_of_buffers(), self.num_stages());
+        let is_on = |stage: usize, buffer: &Buffer| {
+            count == 1 || stages.get(buffer.name.as_str()).is_some_and(|stages| stages.contains(&stage))
+        };
+        let of_stage = |stage: usize| {
+            let own = self.buffers.iter().filter(|buffer| !buffer.is_batch() && is_on(stage, buffer));
+            own.map(Buffer::local_bytes).fold(0, u64::saturating_add)
+        };
+        (0..count).map(of_stage).max().unwrap_or(0)
     }
 }
 
@@ -128,7 +156,24 @@ mod tests {
         assert_eq!(manifest.buffers[1].local_shape(), Shape::from([100, 50]));
         assert_eq!(manifest.modules[0].inputs[0].local_shape(), Shape::from([1, 4]));
         assert_eq!(manifest.modules[0].inputs[1].local_shape(), Shape::from([5]));
+        // At 4 bytes: a third of `w` and of its moment; `b` and `step` on each rank.
+        assert_eq!(manifest.local_state_bytes(), 4 * (2 * 100 * 50 + 5 + 1));
         assert_eq!(manifest.mesh.sub_axes()[1], SubAxis { axis: 1, size: 3, stride: 1 });
+    }
+
+    /// Of stages, the state of a core is that of the stage that holds most.
+    #[test]
+    fn a_core_holds_the_state_of_its_stage() {
+        let mut manifest = sharded().manifest;
+        let mut second = manifest.modules[0].clone();
+        (second.name, second.stage) = ("second".to_owned(), 1);
+        second.inputs = vec![Port { name: "w".to_owned(), ..second.inputs[0].clone() }];
+        second.outputs.clear();
+        manifest.modules.push(second);
+        let stages = manifest.stages_of_buffers();
+        let of = |name: &str| stages[name].iter().copied().collect::<Vec<_>>();
+        assert_eq!((of("tokens"), of("b"), of("w")), (vec![0], vec![0], vec![1]));
+        assert_eq!(manifest.local_state_bytes(), 4 * 100 * 50);
     }
 
     #[test]

@@ -85,6 +85,22 @@ impl Mesh {
             .map(|(id, _)| id)
     }
 
+    /// The axes of these sub-axes, for people, with the number of ranks where these are not all of an axis: `data/2, tensor`.
+    pub fn along(&self, sub_axes: impl IntoIterator<Item = SubAxisId>) -> String {
+        let mut axes: Vec<(usize, usize)> = Vec::new();
+        for SubAxis { axis, size, .. } in sub_axes.into_iter().map(|id| self.sub_axes[id]) {
+            match axes.iter_mut().find(|(known, _)| *known == axis) {
+                Some((_, ranks)) => *ranks *= size,
+                None => axes.push((axis, size)),
+            }
+        }
+        let name = |(axis, ranks): (usize, usize)| match &self.axes[axis] {
+            Axis { name, size } if *size == ranks => name.clone(),
+            Axis { name, .. } => format!("{name}/{ranks}"),
+        };
+        axes.into_iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+
     /// Number of ranks along the axis of this name, 1 where there is none.
     pub fn size(&self, name: &str) -> usize {
         self.axes.iter().find(|axis| axis.name == name).map_or(1, |axis| axis.size)
@@ -170,6 +186,7 @@ mod tests {
         assert_eq!(mesh.num_ranks(), 24);
         assert_eq!(mesh.sub_axes_of("tensor").collect::<Vec<_>>(), [2, 3]);
         assert_eq!((mesh.size("data"), mesh.size("one")), (6, 1));
+        assert_eq!((mesh.along([1, 0, 2]), mesh.along([])), ("data, tensor/2".to_owned(), String::new()));
         assert_eq!((0..4).map(|sub_axis| mesh.coordinate(sub_axis, 23)).collect::<Vec<_>>(), [1, 2, 1, 1]);
     }
 

@@ -9,7 +9,7 @@ use halite_ir::paths::family;
 use halite_ir::{Module, Wire, wire};
 use halite_passes::{Runner, RunnerOptions};
 use halite_support::{Diagnostic, Diagnostics};
-use halite_tensor::{DimShard, Mesh};
+use halite_tensor::Mesh;
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -21,8 +21,8 @@ pub struct Placement {
     pub axes: Vec<(String, usize)>,
     /// The placement of weights and their state.
     pub buffers: Vec<PlacedBuffers>,
-    /// The collectives of an update.
-    pub traffic: Vec<Traffic>,
+    /// The collectives of an update; `None` of a bundle, which does not tell.
+    pub traffic: Option<Vec<Traffic>>,
 }
 
 /// Buffers that differ in their layer alone.
@@ -59,12 +59,28 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
+impl Placement {
+    /// The placement that a manifest tells, without collectives.
+    pub fn of(manifest: &Manifest) -> Self {
+        let axes = manifest.mesh.axes().iter().map(|axis| (axis.name.clone(), axis.size)).collect();
+        Self { axes, buffers: placed(manifest), traffic: None }
+    }
+}
+
 impl Session {
     /// The placement of a recipe's state on its mesh, and the bytes that ranks send to one another in an update.
     ///
     /// # Errors
     /// When the recipe does not compile.
     pub fn placement(&self, source: &Source) -> Result<Placement, Diagnostics> {
+        Ok(self.placed(source)?.1)
+    }
+
+    /// As [`placement`](Self::placement), with the manifest of the recipe's step.
+    ///
+    /// # Errors
+    /// When the recipe does not compile.
+    pub fn placed(&self, source: &Source) -> Result<(Manifest, Placement), Diagnostics> {
         let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
         let manifest = self.compile(source, &options)?.bundle.manifest;
         let mut traffic = IndexMap::new();
@@ -76,8 +92,8 @@ impl Session {
             Runner::new(RunnerOptions::default()).run(&self.pipeline(&entry.role)?, &mut module, &cx)?;
             add_traffic(&mut traffic, &manifest.mesh, &module, (name, calls));
         }
-        let axes = manifest.mesh.axes().iter().map(|axis| (axis.name.clone(), axis.size)).collect();
-        Ok(Placement { axes, buffers: placed(&manifest), traffic: traffic.into_values().collect() })
+        let placement = Placement { traffic: Some(traffic.into_values().collect()), ..Placement::of(&manifest) };
+        Ok((manifest, placement))
     }
 }
 
@@ -92,7 +108,8 @@ fn placed(manifest: &Manifest) -> Vec<PlacedBuffers> {
     for buffer in manifest.buffers.iter().filter(of_weight) {
         let none = || vec![String::new(); buffer.shape.len()];
         let dims = buffer.sharding.iter().flat_map(|sharding| &sharding.0);
-        let axes: Vec<String> = dims.map(|digits| named(&manifest.mesh, digits.iter())).collect();
+        let axes: Vec<String> =
+            dims.map(|digits| manifest.mesh.along(digits.iter().map(|digit| digit.sub_axis))).collect();
         let axes = if axes.is_empty() { none() } else { axes };
         let bytes = buffer.local_bytes();
         let (name, shape) = (family(&buffer.name), buffer.shape.clone());
@@ -101,23 +118,6 @@ fn placed(manifest: &Manifest) -> Vec<PlacedBuffers> {
         (row.count, row.bytes) = (row.count + 1, row.bytes + bytes);
     }
     all.into_values().collect()
-}
-
-/// The axes of these shards of a dimension, with the number of ranks where these are not all of an axis.
-fn named<'a>(mesh: &Mesh, digits: impl Iterator<Item = &'a DimShard>) -> String {
-    along(mesh, digits.map(|digit| digit.sub_axis))
-}
-
-fn along(mesh: &Mesh, sub_axes: impl Iterator<Item = usize>) -> String {
-    let mut sizes: IndexMap<usize, usize> = IndexMap::new();
-    for sub_axis in sub_axes.map(|sub_axis| mesh.sub_axes()[sub_axis]) {
-        *sizes.entry(sub_axis.axis).or_insert(1) *= sub_axis.size;
-    }
-    let name = |(axis, size): (usize, usize)| {
-        let axis = &mesh.axes()[axis];
-        if axis.size == size { axis.name.clone() } else { format!("{}/{size}", axis.name) }
-    };
-    sizes.into_iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 type Key = (String, String, String, String);
@@ -146,5 +146,5 @@ fn axis(mesh: &Mesh, wire: &Wire<'_>) -> String {
     let differs = |&sub_axis: &usize| {
         group.iter().any(|&rank| mesh.coordinate(sub_axis, rank) != mesh.coordinate(sub_axis, group[0]))
     };
-    along(mesh, (0..mesh.sub_axes().len()).filter(differs))
+    mesh.along((0..mesh.sub_axes().len()).filter(differs))
 }

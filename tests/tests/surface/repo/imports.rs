@@ -82,7 +82,7 @@ const TABLE: &[(&str, &[&str])] = &[
         "halite-python",
         &["tensor", "neuron", "page", "report", "runtime", "stablehlo", "data", "train", "verify", "driver"],
     ),
-    ("halite-page", &["support", "schedule", "recipe", "ir", "bundle", "target", "train"]),
+    ("halite-page", &["support", "tensor", "schedule", "recipe", "ir", "bundle", "target", "train"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
 
