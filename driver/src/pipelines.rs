@@ -20,6 +20,7 @@ pub fn prepare() -> PipelineSpec {
         "coalesce-layers",
         "pad-uneven",
         "place-stages",
+        "place-weights",
         "cse",
         "dce",
     ])
@@ -126,7 +127,7 @@ mod tests {
     #[test]
     fn the_built_in_pipelines_are_these() {
         let prepare = "bind-recipe, check-causality, clean-up(cse, simplify, fold-constant, dce)*, fold-causal-mask, \
-                       fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, pad-uneven, place-stages, cse, \
+                       fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, pad-uneven, place-stages, place-weights, cse, \
                        dce";
         let ranks = "partition, take-rank, check-replicas";
         let split = "split-stages, split-update";

@@ -58,6 +58,7 @@ pub(crate) fn passes() -> Vec<Arc<dyn Pass>> {
         Arc::new(coalesce_layers::CoalesceLayers),
         Arc::new(pad_uneven::PadUneven),
         Arc::new(place_stages::PlaceStages),
+        Arc::new(partition::PlaceWeights),
         Arc::new(key_dropout::KeyDropout),
         Arc::new(scale_loss::ScaleLoss),
         Arc::new(auto_diff::AutoDiff),

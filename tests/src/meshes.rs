@@ -47,7 +47,7 @@ impl Ranks {
 
 /// Up to the step that takes the whole batch.
 pub const STEP: &str = "bind-recipe, (cse, simplify, fold-constant, dce)*, fold-causal-mask, fuse-rope, fuse-norm, fuse-activation, fuse-softmax, \
-                    coalesce-layers, pad-uneven, cse, dce, key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
+                    coalesce-layers, pad-uneven, place-weights, cse, dce, key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, cse, dce";
 
 /// The norm that gradients are clipped to: far below that of any model here.

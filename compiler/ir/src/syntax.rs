@@ -328,6 +328,8 @@ pub struct WeightInfo {
     pub layer: Option<Layer>,
     /// The first part of a pipeline that reads it, stamped by `place-stages`.
     pub part: Option<usize>,
+    /// The axis of the mesh that shards each dimension, or `""`, where nothing but its readers say so; stamped by `place-weights`.
+    pub place: Option<Arc<[Name]>>,
 }
 
 impl WeightInfo {
@@ -343,6 +345,7 @@ impl WeightInfo {
             dims: None,
             layer: None,
             part: None,
+            place: None,
         }
     }
 }

@@ -10,6 +10,7 @@ mod planner;
 mod preference;
 mod reshard;
 mod seeds;
+mod weights;
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Milestone, Pass, PassCx, PassInfo, Relation};
@@ -30,6 +31,7 @@ use reshard::Reshard;
 use rustc_hash::FxHashMap;
 use seeds::{Seeds, Uneven, sub_axes_that_divide};
 use std::rc::Rc;
+pub(crate) use weights::PlaceWeights;
 
 /// The name of the pass.
 const PASS: &str = "partition";
@@ -146,49 +148,54 @@ fn whole(weights: &[&Name], parallel: &Parallel) -> Diagnostic {
         .help("choose a number of ranks that divides a dimension of each; `halite inspect --placement` shows how weights lie")
 }
 
-/// The most rounds in which weights that nothing places are put where they are read.
-const ROUNDS: usize = 4;
-
 /// The plans of the entry and of all functions that it calls, and the key of the entry.
 fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>)) -> Result<(Plans, Key)> {
-    let id =
-        FuncId::new(cx.functions.len().checked_sub(1).ok_or_else(|| Diagnostic::bug("a module without an entry"))?);
-    let entry = &cx.functions[id.index()];
+    let entry = cx.functions.last().ok_or_else(no_entry)?;
     let parallel = &recipe.parallel.clone().unwrap_or_default();
     let seeds = Seeds { mesh, parallel, functions: cx.functions, order: seeds::order(mesh, parallel, entry) };
     let apart = seeds.uneven(entry)?;
     if !apart.is_empty() {
         pass.warn(|| uneven(&apart, parallel));
     }
-    let mut weights = entry.params.iter().map(|param| seeds.of(entry, param)).collect::<Result<Vec<Sharding>>>()?;
+    let weights = seeds.weights(entry)?;
     let undivided = seeds.undivided(entry, &weights);
     if !undivided.is_empty() {
         pass.warn(|| whole(&undivided, parallel));
     }
-    let functions = Functions::default();
-    for round in 0.. {
-        let at = with_state(&seeds, entry, &weights);
-        let replaced = entry.params.iter().zip(&at).map(|(param, at)| (param.name.to_string(), at.clone()));
-        let given = Given {
-            mesh,
-            functions: &functions,
-            reduce: recipe.precision.reduce,
-            along_sequence: if parallel.sequence {
-                sub_axes_that_divide(mesh, Divides::Weights).collect()
-            } else {
-                SubAxes::new()
-            },
-            state: replaced.collect(),
-        };
-        let key = Key { function: id, params: facts(mesh, entry, &at), preferences: Vec::new() };
-        let mut plans = Plans::default();
-        let plan = make(&mut plans, &given, cx, key.clone())?;
-        let moved = assign_unconstrained(&seeds, entry, &plan, &mut weights);
-        if !moved || round == ROUNDS {
-            return Ok((plans, key));
-        }
-    }
-    Err(Diagnostic::bug("placing ended without a plan"))
+    let (plans, key, _) = planned(cx, &seeds, recipe, &weights)?;
+    Ok((plans, key))
+}
+
+fn no_entry() -> Diagnostic {
+    Diagnostic::bug("a module without an entry")
+}
+
+/// The plans of the entry and of all functions that it calls where weights are placed so, the key of the entry, and its plan.
+fn planned(
+    cx: &InferCx<'_>,
+    seeds: &Seeds<'_>,
+    recipe: &Recipe,
+    weights: &[Sharding],
+) -> Result<(Plans, Key, Rc<Plan>)> {
+    let function = FuncId::new(cx.functions.len().checked_sub(1).ok_or_else(no_entry)?);
+    let (entry, mesh) = (&cx.functions[function.index()], seeds.mesh);
+    let at = with_state(seeds, entry, weights);
+    let replaced = entry.params.iter().zip(&at).map(|(param, at)| (param.name.to_string(), at.clone()));
+    let given = Given {
+        mesh,
+        functions: &Functions::default(),
+        reduce: recipe.precision.reduce,
+        along_sequence: if seeds.parallel.sequence {
+            sub_axes_that_divide(mesh, Divides::Weights).collect()
+        } else {
+            SubAxes::new()
+        },
+        state: replaced.collect(),
+    };
+    let key = Key { function, params: facts(mesh, entry, &at), preferences: Vec::new() };
+    let mut plans = Plans::default();
+    let plan = make(&mut plans, &given, cx, key.clone())?;
+    Ok((plans, key, plan))
 }
 
 /// The placement in which each parameter is stored; that of state of a weight follows the weight.
@@ -221,18 +228,4 @@ fn facts(mesh: &Mesh, entry: &Function, at: &[Placement]) -> Vec<Fact> {
         sequence: (param.role == ParamRole::Batch && place.sharding.0.len() > 1).then_some(1),
     };
     entry.params.iter().zip(at).map(fact).collect()
-}
-
-/// Shards weights that nothing shards yet along `tensor`, as their readers want them; returns whether there are any.
-fn assign_unconstrained(seeds: &Seeds<'_>, entry: &Function, plan: &Rc<Plan>, weights: &mut [Sharding]) -> bool {
-    let mut moved = false;
-    for ((param, wanted), weight) in entry.params.iter().zip(&plan.wanted).zip(weights) {
-        if let (ParamRole::Weight(_), Some(wanted), true) =
-            (&param.role, wanted, weight.is_replicated() && !seeds.is_placed(param))
-        {
-            *weight = sub_axes_that_divide(seeds.mesh, Divides::Batch).fold(wanted.clone(), Sharding::without);
-            moved |= !weight.is_replicated();
-        }
-    }
-    moved
 }

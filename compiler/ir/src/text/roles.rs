@@ -6,6 +6,7 @@
 //! A weight that stores several tensors of the model says which, and the number of ranks is its first dimension:
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
 //! One of which the model has names for sizes says them: `{weight, init = zeros, dims = [heads(12) * head_dim(64), 768]}`.
+//! One that lies where its readers prefer it says which axis of the mesh shards each dimension, `{weight, init = zeros, place = ["tensor", ""]}`.
 //! One of a layer of the model says which: `{weight, init = zeros, layer = "model.layers.3"}`.
 //! Of what the host feeds, a parameter says what is declared of it: `{batch, causal}`, `{batch, ranks}`, `{batch, micro_batch}`, or the
 //! streams and the seed of keys of random bits, `{batch, keys = ["layers.0.w", "layers.1.w"], seed = 7}`.
@@ -22,6 +23,11 @@ use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Content, Init, Packing, Part, StateSpec, StreamKeys};
 use std::sync::Arc;
 
+/// Strings of a list, without its brackets.
+fn print_strings(strings: &[Name]) -> String {
+    strings.iter().map(|string| print_string(string)).collect::<Vec<_>>().join(", ")
+}
+
 /// Prints what follows the type of a parameter; nothing for a plain argument.
 pub(super) fn print_param_role(role: &ParamRole) -> String {
     match role {
@@ -31,8 +37,7 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
         ParamRole::Known(Content::Ranks) => " {batch, ranks}".to_owned(),
         ParamRole::Known(Content::MicroBatch) => " {batch, micro_batch}".to_owned(),
         ParamRole::Known(Content::Keys(keys)) => {
-            let streams: Vec<_> = keys.streams().iter().map(|stream| print_string(stream)).collect();
-            format!(" {{batch, keys = [{}], seed = {}}}", streams.join(", "), keys.seed())
+            format!(" {{batch, keys = [{}], seed = {}}}", print_strings(keys.streams()), keys.seed())
         }
         ParamRole::Weight(info) => {
             let decay = info.decay.map(|decay| format!(", decay = {}", print_real(decay))).unwrap_or_default();
@@ -45,8 +50,10 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
             let layer = info.layer.as_ref().map(|layer| format!(", layer = {}", print_string(&layer.to_string())));
             let layer = layer.unwrap_or_default();
             let part = print_part(info.part);
+            let place = info.place.as_deref().map(|axes| format!(", place = [{}]", print_strings(axes)));
+            let place = place.unwrap_or_default();
             format!(
-                " {{weight, init = {}{decay}{group}{frozen}{out}{packs}{dims}{layer}{part}}}",
+                " {{weight, init = {}{decay}{group}{frozen}{out}{packs}{dims}{layer}{part}{place}}}",
                 print_init(info.init)
             )
         }
@@ -153,7 +160,7 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             })
         }
         ("weight", None) => {
-            known_fields(rest, &["init", "decay", "group", "frozen", "out", "packs", "dims", "layer", "part"])?;
+            known_fields(rest, &["init", "decay", "group", "frozen", "out", "packs", "dims", "layer", "part", "place"])?;
             let init = find(rest, "init").map(parse_init).transpose()?;
             let init =
                 init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
@@ -165,7 +172,8 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             let dims = find(rest, "dims").map(parse_dims).transpose()?;
             let layer = find(rest, "layer").map(parse_layer).transpose()?;
             let part = find(rest, "part").map(parse_part_number).transpose()?;
-            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, output, packing, dims, layer, part }))
+            let place = find(rest, "place").map(|field| parse_place(field, sizes)).transpose()?;
+            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, output, packing, dims, layer, part, place }))
         }
         ("state", Some(AttrText::Word(word))) => {
             known_fields(rest, &["of", "init", "transient", "sum", "part"])?;
@@ -254,6 +262,16 @@ fn parse_output(field: &Field<'_>) -> Result<usize> {
 fn parse_part_number(field: &Field<'_>) -> Result<usize> {
     let part = if let Some(AttrText::Element(text)) = &field.value { text.parse().ok() } else { None };
     part.ok_or_else(|| error(field, format!("`{}` needs the number of a part of the model", field.name)))
+}
+
+/// Parses the axes that shard the dimensions of a parameter of the given sizes.
+fn parse_place(field: &Field<'_>, sizes: &[usize]) -> Result<Arc<[Name]>> {
+    let axes = if let Some(AttrText::Texts(axes)) = &field.value { Some(axes) } else { None };
+    let axes = axes.filter(|axes| axes.len() == sizes.len());
+    axes.map(|axes| axes.iter().map(|axis| Name::from(axis.as_str())).collect()).ok_or_else(|| {
+        let message = format!("`{}` does not name an axis for each of {} dimensions", field.text, sizes.len());
+        error(field, message).help("write e.g. `place = [\"tensor\", \"\"]`, with `\"\"` for a dimension that is whole on each rank")
+    })
 }
 
 /// Parses the keys of streams of random bits under a seed.

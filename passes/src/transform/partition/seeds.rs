@@ -64,11 +64,20 @@ impl Seeds<'_> {
             ParamRole::Batch => self.batch(none, shape, &param.name),
             ParamRole::Weight(info) => match self.parallel.placed(&param.name, shape.rank(), matches_pattern)? {
                 Some(axes) => self.placed(none, shape, axes),
+                None if info.place.is_some() => self.placed(none, shape, info.place.as_deref().unwrap_or_default()),
                 None if info.packing.is_some() => spread(self.mesh, none, shape, 0, self.order.iter().copied()),
                 None => self.named(none, info.dims.as_deref().unwrap_or_default()),
             },
             _ => none,
         })
+    }
+
+    /// The first shardings of the parameters of an entry.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub(super) fn weights(&self, entry: &Function) -> Result<Vec<Sharding>> {
+        entry.params.iter().map(|param| self.of(entry, param)).collect()
     }
 
     /// Whether the recipe places a parameter by its name.
@@ -183,11 +192,12 @@ impl Seeds<'_> {
         sub_axes
     }
 
-    fn placed(&self, none: Sharding, shape: &[usize], axes: &[String]) -> Sharding {
-        let along = |sharding, (dim, axis): (usize, &String)| {
-            spread(self.mesh, sharding, shape, dim, self.mesh.sub_axes_of(axis))
-        };
-        axes.iter().enumerate().filter(|(_, axis)| !axis.is_empty()).fold(none, along)
+    /// The sharding of a parameter whose dimensions these axes shard, as far as their ranks divide them.
+    pub(super) fn placed(&self, none: Sharding, shape: &[usize], axes: &[impl AsRef<str>]) -> Sharding {
+        let named = axes.iter().zip(0..shape.len()).filter(|(axis, _)| !axis.as_ref().is_empty());
+        named.fold(none, |sharding, (axis, dim)| {
+            spread(self.mesh, sharding, shape, dim, self.mesh.sub_axes_of(axis.as_ref()))
+        })
     }
 
     /// Shards the first factor of each dimension that the recipe names, as far as the ranks divide it.
