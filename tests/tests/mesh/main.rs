@@ -1,6 +1,7 @@
 //! Steps on meshes: what ranks compute together is what one device computes, and what they send for it.
 
 mod buckets;
+mod bundles;
 mod check_replicas;
 mod hlat_layouts;
 mod layouts;
