@@ -89,7 +89,8 @@ impl<'f> Order<'f> {
     fn wrong_gather(&self, at: usize, asked: Asked) -> Option<String> {
         let (layer, early) = (&self.layers[at], self.early(at));
         let placed = self.placed(layer);
-        let before = self.layers[..at].last().and_then(|before| before.gathers.iter().map(|&inst| self.place[inst]).max());
+        let before =
+            self.layers[..at].last().and_then(|before| before.gathers.iter().map(|&inst| self.place[inst]).max());
         if before.is_some_and(|before| placed < before) {
             return Some(format!("layer {at} gathers before the one before it"));
         }
@@ -98,7 +99,8 @@ impl<'f> Order<'f> {
             return Some(format!("layer {at} gathers {first} layers early"));
         }
         let held = |from: usize| -> u64 {
-            self.layers[..at].iter().filter(|before| before.end >= from).map(|before| before.bytes).sum::<u64>() + layer.bytes
+            self.layers[..at].iter().filter(|before| before.end >= from).map(|before| before.bytes).sum::<u64>()
+                + layer.bytes
         };
         if early > 0 && held(self.layers[at - early].start) > asked.bytes {
             return Some(format!("layer {at} is gathered where {} bytes are held", held(placed)));
@@ -123,7 +125,8 @@ impl<'f> Order<'f> {
         };
         let due = (1..=asked.delay).rev().find(may).unwrap_or(0);
         let late = self.late(scatter);
-        (late != due).then(|| format!("a gradient of layer {} is scattered {late} layers late, and not {due}", scatter.layer))
+        (late != due)
+            .then(|| format!("a gradient of layer {} is scattered {late} layers late, and not {due}", scatter.layer))
     }
 
     fn def(&self, value: Value) -> Option<(usize, usize)> {
@@ -250,7 +253,8 @@ impl<'f> Order<'f> {
     /// The sum over ranks with such a result and operand, and that result.
     fn sum(&self, is_it: impl Fn(Value, Value) -> bool) -> Option<(&Inst, Value)> {
         let sums = self.function.insts.iter().filter(|inst| matches!(inst.op, Op::ReduceScatter(_) | Op::AllReduce(_)));
-        let each = sums.flat_map(|inst| inst.results.iter().zip(&inst.args).map(move |(&result, &arg)| (inst, result, arg)));
+        let each =
+            sums.flat_map(|inst| inst.results.iter().zip(&inst.args).map(move |(&result, &arg)| (inst, result, arg)));
         each.filter(|&(_, result, arg)| is_it(result, arg)).map(|(inst, result, _)| (inst, result)).next()
     }
 }

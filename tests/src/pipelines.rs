@@ -6,6 +6,7 @@ use crate::quick;
 use halite::Session;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Buffer, Bundle, Manifest, init};
+use halite_support::Diagnostics;
 use halite_tensor::HostTensor;
 use halite_test_kit::numeric::uniform;
 use halite_train::{Metrics, TrainStep};
@@ -147,11 +148,23 @@ impl Case {
         self.compile_cut(precision, None)
     }
 
+    /// The same.
+    ///
+    /// # Errors
+    /// What the compiler says.
+    pub fn try_compile(&self, precision: &str) -> Result<Bundle, Diagnostics> {
+        self.try_compile_cut(precision, None)
+    }
+
     /// Its bundle in a precision, cut where `parallel.stages` says.
     ///
     /// # Panics
     /// When it does not compile.
     pub fn compile_cut(&self, precision: &str, stages: Option<&str>) -> Bundle {
+        expect(self.try_compile_cut(precision, stages))
+    }
+
+    fn try_compile_cut(&self, precision: &str, stages: Option<&str>) -> Result<Bundle, Diagnostics> {
         let (word, chunks) = SCHEDULES[self.schedule];
         let layout = [
             format!("batch={}", ROWS / (self.data * self.fsdp)),
@@ -175,7 +188,7 @@ impl Case {
     /// # Panics
     /// When it does not compile.
     pub fn compile_alone(&self, precision: &str) -> Bundle {
-        compile(self.model, self.accumulate, precision, &[format!("batch={ROWS}")])
+        expect(compile(self.model, self.accumulate, precision, &[format!("batch={ROWS}")]))
     }
 }
 
@@ -193,7 +206,7 @@ fn shapes() -> Vec<(usize, usize, usize, usize, usize)> {
     all
 }
 
-fn compile(model: usize, accumulate: usize, precision: &str, layout: &[String]) -> Bundle {
+fn compile(model: usize, accumulate: usize, precision: &str, layout: &[String]) -> Result<Bundle, Diagnostics> {
     let (model, sizes) = MODELS[model];
     let input = match model.strip_suffix(".hal") {
         Some(_) => format!("{}/{model}", env!("CARGO_MANIFEST_DIR")),
@@ -210,11 +223,10 @@ fn compile(model: usize, accumulate: usize, precision: &str, layout: &[String]) 
     let settings: Vec<String> =
         sizes.iter().map(ToString::to_string).chain(stated).chain(layout.iter().cloned()).collect();
     let mut session = Session::new();
-    let source = expect(session.load(&input, &settings));
-    let bundle = expect(session.compile(&source, &Default::default())).bundle;
+    let source = session.load(&input, &settings)?;
+    let bundle = session.compile(&source, &Default::default())?.bundle;
     // As it is read.
-    let read = Bundle::new(bundle.manifest, bundle.files, &session.vocabulary);
-    read.unwrap_or_else(|error| panic!("{model} {layout:?}: {error}"))
+    Ok(Bundle::new(bundle.manifest, bundle.files, &session.vocabulary)?)
 }
 
 /// The initial state of a bundle with weights that are away from where they would start, the same in each layout.
@@ -296,7 +308,7 @@ impl Ran {
     ///
     /// # Errors
     /// What the step says.
-    pub fn of(bundle: &Bundle, start: Tensors, updates: usize) -> Result<Self, halite_support::Diagnostics> {
+    pub fn of(bundle: &Bundle, start: Tensors, updates: usize) -> Result<Self, Diagnostics> {
         let mut step = TrainStep::load(quick::executor(), bundle)?;
         step.set_state(start)?;
         let (mut states, mut metrics) = (Vec::new(), Vec::new());

@@ -367,11 +367,11 @@ mod tests {
             ("shard.tenser = []", "r.toml:8:7 unknown key `parallel.shard.tenser` (did you mean `tensor`? `halite help tensor` describes it)".to_owned()),
             (
                 "place.'*.w' = ['', 'tenser']",
-                "r.toml:8:20 weights are not sharded over an axis `tenser` (did you mean `tensor`?)".to_owned(),
+                "r.toml:8:20 there is no axis `tenser` (did you mean `tensor`?)".to_owned(),
             ),
             (
                 "place.'*.w' = ['data']",
-                "r.toml:8:16 weights are not sharded over an axis `data` (write `tensor`, or `\"\"` for a dimension that each rank holds whole)"
+                "r.toml:8:16 `data` divides the batch, and shards no dimension of its own of a weight (write `tensor`, or `\"\"` for a dimension that each rank holds whole)"
                     .to_owned(),
             ),
             (

@@ -2,7 +2,9 @@
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Def, Function, InferCx, Inst, Module, Op, Rewriter, Rounding, TensorType, Value, Values, rewrite_planned};
+use halite_ir::{
+    Def, Function, InferCx, Inst, Module, Op, Rewriter, Rounding, TensorType, Value, Values, rewrite_planned,
+};
 use halite_support::Result;
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;

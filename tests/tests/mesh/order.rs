@@ -23,7 +23,8 @@ impl Case {
         let mut random = Random::new(seed);
         let mut one_of = |choices: &[usize]| choices[random.below(choices.len())];
         let layers = one_of(&[2, 3, 4, 5]);
-        let ranks = Ranks::of(one_of(&[1, 2]), one_of(&[1, 2]), one_of(&[0, 1]) > 0, one_of(&[0, 2, 3]), one_of(&[1, 2]));
+        let ranks =
+            Ranks::of(one_of(&[1, 2]), one_of(&[1, 2]), one_of(&[0, 1]) > 0, one_of(&[0, 2, 3]), one_of(&[1, 2]));
         let ranks = ranks.fsdp(if ranks.zero == 3 && ranks.data > 1 { 1 } else { 2 });
         let recompute = ["['none']", "['attention', 'activation']", "['block']"][one_of(&[0, 1, 2])];
         let asked = Asked {

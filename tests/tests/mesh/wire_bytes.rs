@@ -10,7 +10,7 @@ use halite_passes::{Runner, RunnerOptions};
 
 /// Up to the step that takes the whole batch, then the one of a rank.
 const STEP: &str = "bind-recipe, (cse, simplify, fold-constant, dce)*, fold-causal-mask, fuse-rope, fuse-norm, fuse-activation, fuse-softmax, \
-                    coalesce-layers, cse, dce, key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
+                    coalesce-layers, place-weights, cse, dce, key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, cse, dce, partition, cut";
 
 const LAYERS: f64 = 4.0;

@@ -270,7 +270,8 @@ fn parse_place(field: &Field<'_>, sizes: &[usize]) -> Result<Arc<[Name]>> {
     let axes = axes.filter(|axes| axes.len() == sizes.len());
     axes.map(|axes| axes.iter().map(|axis| Name::from(axis.as_str())).collect()).ok_or_else(|| {
         let message = format!("`{}` does not name an axis for each of {} dimensions", field.text, sizes.len());
-        error(field, message).help("write e.g. `place = [\"tensor\", \"\"]`, with `\"\"` for a dimension that is whole on each rank")
+        error(field, message)
+            .help("write e.g. `place = [\"tensor\", \"\"]`, with `\"\"` for a dimension that is whole on each rank")
     })
 }
 

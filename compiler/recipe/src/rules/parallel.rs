@@ -14,6 +14,7 @@ pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics
     mistakes.extend(recipe.mesh().err().map(|error| at_key(error, "set here")));
     let Some(parallel) = &recipe.parallel else { return };
     mistakes.extend(pipeline(recipe, parallel).map(|error| at_key(error, "set here")));
+    mistakes.extend(parts(parallel).map(|error| at_key(error, "set here")));
     mistakes.extend(twice(&parallel.shard.tensor).map(|error| at_key(error, "again here")));
     for (pattern, axes) in &parallel.place {
         mistakes.extend(axis(pattern, axes).map(|error| at_key(error, "not allowed here")));
@@ -43,6 +44,23 @@ fn pipeline(recipe: &Recipe, parallel: &Parallel) -> Option<Diagnostic> {
     Some(Diagnostic::error(codes::RECIPE_CLASH, message).key(key).help(help))
 }
 
+/// What is said of weights in parts where ranks store none.
+fn parts(parallel: &Parallel) -> Option<Diagnostic> {
+    if parallel.stores_parts() {
+        return None;
+    }
+    let Parallel { fsdp_prefetch, fsdp_delay, fsdp_bytes, .. } = *parallel;
+    let (key, value) = match (fsdp_prefetch, fsdp_delay, fsdp_bytes) {
+        (_, _, Some(bytes)) => ("parallel.fsdp_bytes", bytes),
+        (_, 1.., None) => ("parallel.fsdp_delay", fsdp_delay),
+        (0 | 2.., 0, None) => ("parallel.fsdp_prefetch", fsdp_prefetch),
+        (1, 0, None) => return None,
+    };
+    let message = format!("`{key}` is {value}, and ranks store no parts of weights");
+    let help = format!("set `parallel.fsdp`, or `parallel.zero = 3` with ranks along `data`, or leave out `{key}`");
+    Some(Diagnostic::error(codes::RECIPE_CLASH, message).key(key).help(help))
+}
+
 /// A dimension that stands in a list twice.
 fn twice(names: &[String]) -> Option<Diagnostic> {
     let mut seen = BTreeSet::new();
@@ -69,7 +87,10 @@ fn axis(pattern: &str, axes: &[String]) -> Option<Diagnostic> {
         ),
         false => (
             codes::RECIPE_RANGE,
-            format!("weights are not sharded over an axis `{axis}`"),
+            match MeshAxis::ALL.into_iter().find(|own| own.name() == axis) {
+                Some(_) => format!("`{axis}` divides the batch, and shards no dimension of its own of a weight"),
+                None => format!("there is no axis `{axis}`"),
+            },
             nearest(axis, known.iter().copied()).map_or_else(
                 || format!("write {}, or `\"\"` for a dimension that each rank holds whole", list(&known)),
                 |near| format!("did you mean `{near}`?"),

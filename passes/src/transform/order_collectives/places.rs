@@ -21,9 +21,9 @@ pub(super) struct Moves {
     pub(super) scatters: Vec<usize>,
 }
 
-/// The places of gathers and scatters, as many layers early and late as a recipe states, and fewer where more bytes would be held at once.
-pub(super) fn places(gathers: Vec<Gathers>, scatters: Vec<Scatter>, parallel: &Parallel) -> Places {
-    let most = parallel.fsdp_bytes.map_or(u64::MAX, u64::from);
+/// The places of scatters and gathers, as many layers late and early as a recipe states, and fewer where more than `most` bytes would be held
+/// at once.
+pub(super) fn places(scatters: Vec<Scatter>, gathers: Vec<Gathers>, (parallel, most): (&Parallel, u64)) -> Places {
     let starts: Vec<usize> = gathers.iter().map(|group| group.first_read).collect();
     let mut places = Places::default();
     late(&scatters, &starts, (parallel.fsdp_delay as usize, most), &mut places);

@@ -69,7 +69,8 @@ fn moved(places: &Places) -> FxHashSet<usize> {
 /// Whether each value is read by something that stays in its place, or by a scatter.
 fn read(source: &Function, moved: &FxHashSet<usize>) -> Vec<bool> {
     let mut read = vec![false; source.values.len()];
-    let is_weights = |at: usize| moved.contains(&at) && !matches!(source.insts[at].op, Op::ReduceScatter(_) | Op::AllReduce(_));
+    let is_weights =
+        |at: usize| moved.contains(&at) && !matches!(source.insts[at].op, Op::ReduceScatter(_) | Op::AllReduce(_));
     let stays = source.insts.iter().enumerate().filter(|(at, _)| !is_weights(*at));
     stays.flat_map(|(_, inst)| &inst.args).for_each(|arg| read[arg.index()] = true);
     source.results.iter().for_each(|result| read[result.value.index()] = true);
@@ -108,12 +109,7 @@ fn write_gathers(b: &mut Rewriter<'_>, source: &Function, (group, last): (&Gathe
 }
 
 /// Writes an instruction of values that barriers handed on in the place of what they were given, or of those that wait.
-fn write_of(
-    b: &mut Rewriter<'_>,
-    source: &Function,
-    inst: &Inst,
-    held: &FxHashMap<Value, Value>,
-) -> Result<()> {
+fn write_of(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, held: &FxHashMap<Value, Value>) -> Result<()> {
     let arg = |&arg: &Value| {
         let value = handed(source, arg);
         held.get(&value).map_or_else(|| b.value(value), |&held| Ok(held))

@@ -3,6 +3,7 @@
 use super::fact::Placement;
 use super::plan::{Key, Plan, Plans, Step};
 use super::reshard::Reshard;
+use halite_ir::composites::Transfer;
 use halite_ir::{Builder, FuncId, Function, Inst, Layout, Module, Registry, Shards, TensorType, Value, Values};
 use halite_support::{Diagnostic, Names, Result};
 use halite_tensor::Sharding;
@@ -39,7 +40,7 @@ pub(super) fn emit(
             at: FxHashMap::default(),
             stores,
             dropped: FxHashSet::default(),
-            last_call: None,
+            last: None,
         }
         .function()?;
         made.insert(key.clone(), id);
@@ -82,10 +83,10 @@ struct Emit<'a> {
     at: FxHashMap<(Value, Placement), Value>,
     /// Whether there are weights that ranks store parts of.
     stores: bool,
-    /// The weights that were gathered before the last call, and are not kept over it.
+    /// The weights that were gathered in another layer, and are not kept.
     dropped: FxHashSet<Value>,
-    /// A result of the last call.
-    last_call: Option<Value>,
+    /// A result of the last layer.
+    last: Option<Value>,
 }
 
 impl Emit<'_> {
@@ -115,6 +116,11 @@ impl Emit<'_> {
             Some(callee) => self.call(callee, &args)?,
             None => self.op(inst, (&decision.operands, &decision.results), &args)?,
         };
+        // Layers are calls; the parts of a pipeline begin with transfers.
+        if self.stores && (step.callee.is_some() || Transfer::ends(&inst.op).is_some()) {
+            self.last = results.first().copied().or(self.last);
+            self.drop_gathered();
+        }
         if let Some((kind, sub_axes)) = &decision.reduce {
             for result in &mut results {
                 *result = self.reshard.all_reduce(&mut self.b, *kind, *result, sub_axes)?;
@@ -136,15 +142,10 @@ impl Emit<'_> {
 
     fn call(&mut self, callee: &Rc<Key>, args: &[Value]) -> Result<Values> {
         let id = self.made.get(callee).ok_or_else(|| Diagnostic::bug("a call of a function that is not made yet"))?;
-        let results = self.b.call(*id, args)?;
-        self.last_call = results.first().copied().or(self.last_call);
-        if self.stores {
-            self.drop_gathered();
-        }
-        Ok(results)
+        self.b.call(*id, args)
     }
 
-    /// Forgets weights that were gathered: a call is a layer, or more, and what is read after it is gathered again.
+    /// Forgets weights that were gathered: what is read in another layer is gathered again.
     fn drop_gathered(&mut self) {
         let (plan, dropped) = (self.plan, &mut self.dropped);
         self.at.retain(|(value, place), _| {
@@ -157,10 +158,10 @@ impl Emit<'_> {
         });
     }
 
-    /// A weight that is about to be gathered. Where it was before, it waits for the last call: else the two gathers would be one, and
+    /// A weight that is about to be gathered. Where it was before, it waits for the last layer: else the two gathers would be one, and
     /// what it gives would be kept all along.
     fn released(&mut self, value: Value, x: Value) -> Result<Value> {
-        match self.last_call.filter(|_| self.dropped.contains(&value)) {
+        match self.last.filter(|_| self.dropped.contains(&value)) {
             Some(last) => Ok(self.b.optimization_barrier(&[x, last])?[0]),
             None => Ok(x),
         }

@@ -97,7 +97,8 @@ fn along(seeds: &Seeds<'_>, entry: &Function, param: &Param, wanted: &Sharding) 
     let dim = wanted.0.iter().position(|digits| !digits.is_empty())?;
     let shape = entry.ty(param.value).shape();
     let axes = MeshAxis::that_divide(Divides::Weights).map(|axis| {
-        let axes: Arc<[Name]> = (0..shape.rank()).map(|at| Name::from(if at == dim { axis.name() } else { "" })).collect();
+        let axes: Arc<[Name]> =
+            (0..shape.rank()).map(|at| Name::from(if at == dim { axis.name() } else { "" })).collect();
         let sharding = seeds.placed(Sharding::replicated(shape.rank()), shape, &axes);
         (axes, sharding)
     });
