@@ -4,7 +4,7 @@ use super::fact::{Placement, SubAxes};
 use halite_ir::ops::Reduction;
 use halite_ir::{Builder, Value, local_stride};
 use halite_support::Result;
-use halite_tensor::{DType, DimShard, DimShards, Mesh, Sharding, SubAxisId};
+use halite_tensor::{DType, DimShard, DimShards, Dims, Mesh, Sharding, SubAxisId};
 
 /// Moves values from one placement to another.
 #[derive(Clone, Copy)]
@@ -16,7 +16,8 @@ pub(super) struct Reshard<'a> {
 
 impl Reshard<'_> {
     /// Moves `x` from placement `from` to placement `to`. Sums are made first, where they fall into shards at once as such; then shards
-    /// that are not wanted are dropped, so that the least is gathered. Sums along one sub-axis after another are rounded once.
+    /// that are not wanted are dropped, so that the least is gathered. What shards another dimension then is exchanged: each rank sends all but
+    /// one part of its own, where a gather would send all of it to all. Sums along one sub-axis after another are rounded once.
     ///
     /// # Errors
     /// When a digit does not fit, which is a bug.
@@ -43,6 +44,11 @@ impl Reshard<'_> {
         }
         x = self.all_reduce(b, Reduction::Sum, x, &rest)?;
         x = b.convert(x, own)?;
+        for run in runs(&now.clone(), |sub_axis| to.sharding.find(sub_axis).is_some()) {
+            if let Some(wanted) = moved(&to.sharding, &now, &run) {
+                x = self.all_to_all(b, x, &mut now, (run, wanted))?;
+            }
+        }
         for run in runs(&now.clone(), |sub_axis| to.sharding.find(sub_axis) != now.find(sub_axis)) {
             x = self.all_gather(b, x, &mut now, run)?;
         }
@@ -107,6 +113,46 @@ impl Reshard<'_> {
         Ok(x)
     }
 
+    /// Moves what shards one dimension to another.
+    fn all_to_all(
+        &self,
+        b: &mut Builder<'_>,
+        x: Value,
+        now: &mut Sharding,
+        ((from, run), (to, wanted)): (Run, Run),
+    ) -> Result<Value> {
+        let ((digit, sub_axes), (goal, _)) = (merged(&run), merged(&wanted));
+        *now = run.iter().fold(now.clone(), |now, digit| now.without(digit.sub_axis));
+        let (low, goal_low) = (local_stride(&now.0[from], &digit), local_stride(&now.0[to], &goal));
+        *now = wanted.iter().fold(now.clone(), |now, &digit| now.with(to, digit));
+        // Blocks of either dimension are apart from the blocks that hold them.
+        let (whole, parts) = (b.shape(x).clone(), digit.size);
+        let (mut apart, mut split_dim, mut concat_dim) = (Dims::new(), 0, 0);
+        for (dim, &size) in whole.iter().enumerate() {
+            let block = match dim {
+                _ if dim == from => low,
+                _ if dim == to => goal_low * parts,
+                _ => size,
+            };
+            if block < size {
+                apart.push(size / block);
+            }
+            let place = if dim == from { &mut concat_dim } else { &mut split_dim };
+            if dim == from || dim == to {
+                *place = apart.len();
+            }
+            apart.push(block);
+        }
+        let x = b.reshape(x, apart)?;
+        let x = b.all_to_all(x, split_dim, concat_dim, self.mesh.groups(&sub_axes))?;
+        let local = whole.iter().enumerate().map(|(dim, &size)| match dim {
+            _ if dim == from => size * parts,
+            _ if dim == to => size / parts,
+            _ => size,
+        });
+        b.reshape(x, local.collect::<Dims>())
+    }
+
     fn all_gather(&self, b: &mut Builder<'_>, x: Value, now: &mut Sharding, (dim, run): Run) -> Result<Value> {
         let (digit, sub_axes) = merged(&run);
         *now = run.iter().fold(now.clone(), |now, digit| now.without(digit.sub_axis));
@@ -137,6 +183,15 @@ fn runs(sharding: &Sharding, wanted: impl Fn(SubAxisId) -> bool) -> Vec<Run> {
     runs
 }
 
+/// The digits by which the sub-axes of a run are to shard another dimension, if they follow one another there too and fit.
+fn moved(to: &Sharding, now: &Sharding, (dim, run): &Run) -> Option<Run> {
+    let found: Vec<(usize, DimShard)> = run.iter().map(|digit| to.find(digit.sub_axis)).collect::<Option<_>>()?;
+    let (other, digits) = (found[0].0, found.iter().map(|(_, digit)| *digit).collect::<DimShards>());
+    let is_run = digits.windows(2).all(|pair| pair[0].stride == pair[1].stride * pair[1].size);
+    let fits = digits.iter().all(|&digit| fits(now, other, digit));
+    (other != *dim && found.iter().all(|(dim, _)| *dim == other) && is_run && fits).then_some((other, digits))
+}
+
 /// One digit in the place of a run, and its sub-axes.
 fn merged(run: &DimShards) -> (DimShard, SubAxes) {
     let size = run.iter().map(|digit| digit.size).product();
@@ -157,3 +212,6 @@ fn fits(now: &Sharding, dim: usize, digit: DimShard) -> bool {
     let apart = |other: &DimShard| other.stride.is_multiple_of(high) || low.is_multiple_of(other.stride * other.size);
     now.0[dim].iter().all(apart)
 }
+
+#[cfg(test)]
+mod tests;
