@@ -3,7 +3,8 @@
 `naive` is what users write: weights sharded as in Megatron, the batch along `data`, and where the sequence is shared the residual
 stream constrained to that. `strong` has one projection for queries, keys and values and one for gate and up, so that cotangents
 of what they read are summed once, and constrains the residual stream always. `remat` is `strong` with the core of attention and
-the activation under `jax.checkpoint`. With ZeRO-1 both moments of AdamW are sharded along `data` too.
+the activation under `jax.checkpoint`. With ZeRO-1 both moments of AdamW are sharded along `data` too. Along `fsdp` the state of each
+matrix is sharded; `naive` says no more, and `strong` gathers a layer's weights in the layer.
 """
 
 from functools import partial
@@ -19,6 +20,7 @@ from jax_step import linear, rms_norm, rotate
 from substitute import substituted
 
 VARIANTS = ("naive", "strong", "remat")
+BATCH = ("data", "fsdp")
 METRICS = ("grad_norm", "learning_rate", "loss")
 # The dimension of a weight that is shared along `tensor`; norms are not.
 SHARED = {
@@ -69,20 +71,43 @@ def held_layer(attention, mlp, hold, c, rope, mask, x, w):
     return hold(x + mlp(rms_norm(x, w["mlp_norm"]), w))
 
 
+def gathered(mesh, weights):
+    """Matrices of a layer, or of the whole model, as they are computed with: along `tensor` alone."""
+    def whole(name, weight):
+        axes = ["tensor" if dim == SHARED[name] else None for dim in range(weight.ndim)]
+        return jax.lax.with_sharding_constraint(weight, NamedSharding(mesh, PartitionSpec(*axes)))
+
+    return {name: whole(name, weight) if name in SHARED else weight for name, weight in weights.items()}
+
+
+def gathered_layer(layer, mesh, c, rope, mask, x, w):
+    return layer(c, rope, mask, x, gathered(mesh, w))
+
+
+def gathered_loss(loss, mesh, c, precision, variant, weights, tokens):
+    return loss(c, precision, variant, gathered(mesh, weights), tokens)
+
+
 def replacements(variant, layout, mesh):
     """What takes the place of functions of `jax_step.py`."""
-    stream = NamedSharding(mesh, PartitionSpec("data", "tensor" if layout.sequence else None, None))
+    stream = NamedSharding(mesh, PartitionSpec(BATCH, "tensor" if layout.sequence else None, None))
     hold = partial(jax.lax.with_sharding_constraint, shardings=stream)
     if variant == "naive":
         return {"layer": partial(held_layer, jax_step.attention, plain_mlp, hold)} if layout.sequence else {}
     shapes = partial(merged_shapes, jax_step.layer_shapes)
-    strong = {"layer": partial(held_layer, merged_attention, merged_mlp, hold), "layer_shapes": shapes}
+    layer = partial(held_layer, merged_attention, merged_mlp, hold)
+    if layout.fsdp > 1:
+        layer = partial(gathered_layer, layer, mesh)
+    strong = {"layer": layer, "layer_shapes": shapes}
+    if layout.fsdp > 1:
+        strong["loss"] = partial(gathered_loss, jax_step.loss, mesh)
     wrapped = ("core", "activation") if variant == "remat" else ()
     return strong | {name: jax.checkpoint(getattr(jax_step, name)) for name in wrapped}
 
 
 def mesh_of(layout):
-    return Mesh(np.array(jax.devices()).reshape(layout.data, layout.tensor), ("data", "tensor"))
+    devices = np.array(jax.devices()).reshape(layout.data, layout.fsdp, layout.tensor)
+    return Mesh(devices, ("data", "fsdp", "tensor"))
 
 
 def state_sharding(layout, mesh, path, leaf):
@@ -91,6 +116,9 @@ def state_sharding(layout, mesh, path, leaf):
     axes = [None] * leaf.ndim
     if keys[-1] in SHARED:
         axes[SHARED[keys[-1]]] = "tensor"
+    if layout.fsdp > 1 and keys[-1] in SHARED:
+        free = [dim for dim, size in enumerate(leaf.shape) if axes[dim] is None and size % layout.fsdp == 0]
+        axes[free[0]] = "fsdp"
     if layout.zero and keys[0] in "mv":
         free = [dim for dim, size in enumerate(leaf.shape) if axes[dim] is None and size % layout.data == 0]
         axes[free[0]] = "data"
@@ -106,7 +134,7 @@ class SpmdStep:
         with substituted(jax_step, **replacements(variant, layout, mesh)):
             shapes = jax_step.state_shapes(c, "unrolled")
             lies = jax.tree_util.tree_map_with_path(partial(state_sharding, layout, mesh), shapes)
-            self.shardings = lies, NamedSharding(mesh, PartitionSpec("data"))
+            self.shardings = lies, NamedSharding(mesh, PartitionSpec(BATCH))
             metrics = dict.fromkeys(METRICS, NamedSharding(mesh, PartitionSpec()))
             step = jax.jit(
                 partial(jax_step.train_step, c, "fp32", "unrolled"),

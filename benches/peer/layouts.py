@@ -13,17 +13,20 @@ MODEL = Config(
 
 @dataclass(frozen=True)
 class Layout:
-    """Degrees of parallelism; `sequence` shares the sequence along `tensor`, `zero` the state of the optimizer along `data`."""
+    """Degrees of parallelism; `sequence` shares the sequence along `tensor`, `zero` the state of the optimizer along `data`, and along `fsdp`
+    ranks store parts of the weights too."""
 
     data: int
     tensor: int
     sequence: bool = False
     zero: bool = False
+    fsdp: int = 1
 
     def sets(self):
         """What Halite's command line calls it; the batch of `MODEL` is that of all devices."""
         return (
-            f"batch={MODEL.batch // self.data}", f"parallel.data={self.data}", f"parallel.tensor={self.tensor}",
+            f"batch={MODEL.batch // (self.data * self.fsdp)}",
+            f"parallel.data={self.data}", f"parallel.fsdp={self.fsdp}", f"parallel.tensor={self.tensor}",
             f"parallel.sequence={str(self.sequence).lower()}", f"parallel.zero={int(self.zero)}",
         )
 
@@ -36,4 +39,6 @@ LAYOUTS = {
     "both": Layout(2, 4),
     "both+seq": Layout(2, 4, sequence=True),
     "both+seq+zero": Layout(2, 4, sequence=True, zero=True),
+    "fsdp": Layout(1, 1, fsdp=8),
+    "fsdp+tensor": Layout(1, 2, fsdp=4),
 }
