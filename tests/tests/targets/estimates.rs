@@ -177,6 +177,56 @@ const PIPELINES: [(&str, &str, &[&str]); 6] = [
     ),
 ];
 
+/// Layouts that store parts of weights. Named before they were measured.
+const PARTS: [Case; 6] = [
+    ("mid, fsdp 8, fp32", "tiny", &with_mid!["precision=fp32", "parallel.fsdp=8"], TRAIN_STEP),
+    (
+        "mid, fsdp 4, tensor 2, mixed",
+        "tiny",
+        &with_mid!["precision=mixed", "parallel.fsdp=4", "parallel.tensor=2"],
+        TRAIN_STEP,
+    ),
+    (
+        "mid, data 2, fsdp 4, fp32, none",
+        "tiny",
+        &with_mid!["precision=fp32", "parallel.data=2", "parallel.fsdp=4", "recompute=[\"none\"]"],
+        TRAIN_STEP,
+    ),
+    (
+        "mid, zero 3, mixed, block",
+        "tiny",
+        &with_mid!["precision=mixed", "parallel.data=8", "parallel.zero=3", BLOCK],
+        TRAIN_STEP,
+    ),
+    (
+        "gpt2, fsdp 2, tensor 4, sequence",
+        "gpt2.hal",
+        &with_gpt2!["precision=fp32", "parallel.fsdp=2", "parallel.tensor=4", "parallel.sequence=true"],
+        TRAIN_STEP,
+    ),
+    (
+        "mid, fsdp 8, written out, late",
+        "tiny",
+        &with_mid!["precision=fp32", "parallel.fsdp=8", "emit.calls=\"inline\"", "parallel.fsdp_delay=1"],
+        TRAIN_STEP,
+    ),
+];
+
+/// The peak of a rank.
+#[test]
+fn peaks_of_parts_are_those_of_cpu_xla() {
+    let mut wrong = Vec::new();
+    for (case, (estimate, stats)) in PARTS.iter().zip(for_each(&PARTS, measured)) {
+        let (estimated, reported) = (estimate.memory.total(), stats.argument + stats.output + stats.temp - stats.alias);
+        let error = (estimated as f64 / reported as f64 - 1.0) * 100.0;
+        println!("{:34} {reported:>14} {estimated:>14} {error:+6.1}%", case.0);
+        if error.abs() > 15.0 {
+            wrong.push(format!("{} is off by {error:.1}%", case.0));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// So many bytes an estimate may be off, however little there is: pointers and numbers.
 const LITTLE: u64 = 4096;
 
@@ -221,6 +271,7 @@ fn measured_module(bundle: &Bundle, entry: &ModuleEntry) -> (Estimate, MemorySta
     let kinds = arguments(entry, &bundle.manifest.buffers);
     let analysis = analyze(&graph, Question { backend: CPU_XLA, arguments: &kinds, costs: None })
         .unwrap_or_else(|error| panic!("{name}: {error}"));
+    // The schedule is that of one replica: of several, CPU XLA is told to take another, which holds up to a third more or less.
     let executable = xla::compile(bytes, 1).unwrap_or_else(|error| panic!("{name}: {error}"));
     (analysis.estimate, executable.memory_stats().unwrap_or_else(|error| panic!("{name}: {error}")))
 }
