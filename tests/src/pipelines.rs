@@ -91,10 +91,10 @@ impl Case {
         let mut all = Vec::new();
         for model in 0..MODELS.len() {
             for accumulate in [4, 8] {
-                for schedule in 0..SCHEDULES.len() {
+                for (schedule, (_, chunks)) in SCHEDULES.iter().enumerate() {
                     for (pipeline, tensor, data, fsdp, zero) in shapes() {
                         let case = Self { model, accumulate, schedule, pipeline, tensor, data, fsdp, zero };
-                        if model != HANDED || pipeline * SCHEDULES[schedule].1 <= LAYERS {
+                        if model != HANDED || pipeline * chunks <= LAYERS {
                             all.push(case);
                         }
                     }
