@@ -106,11 +106,13 @@ fn passes_keep_their_relation() {
             let info = pass.info();
             let by_recipe = matches!(info.relation, Relation::Defines | Relation::WithinRecipe);
             let checks = info.name.starts_with("check-");
-            // Backwards and updates of a pipeline are of models in `numerics pipelines`.
+            // Backwards and updates of a pipeline are of models in `numerics pipelines`, what ranks of a mesh do in `mesh`.
             let apart = [
                 "bind-recipe",
                 "outline-layers",
                 "combine-collectives",
+                "order-collectives",
+                "place-weights",
                 "pad-uneven",
                 "split-update",
                 "split-backward",

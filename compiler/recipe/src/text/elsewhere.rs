@@ -165,7 +165,7 @@ pub(super) static WORDS: &[(&[&str], Meant)] = &[
     ),
     (&["NEURON_FSDP_NUM_LAYER_LATE_RS_SHIFT"], As("parallel.fsdp_delay", "which counts layers")),
     (
-        &["limit_all_gathers", "stage3_max_live_parameters", "stage3_prefetch_bucket_size"],
+        &["limit_all_gathers", "stage3_max_live_parameters"],
         As("parallel.fsdp_bytes", "which counts bytes on a rank, not elements"),
     ),
     (&["axis_rules", "logical_axis_rules", "partition_rules", "tp_plan"], Other("parallel.shard")),
