@@ -3,7 +3,7 @@
 use halite_ir::{Def, Function, Inst, Op, ParamRole, Value};
 use std::collections::BTreeMap;
 
-/// What a recipe asks of the order.
+/// The order that a recipe asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Asked {
     /// Layers that a gather is early.

@@ -44,7 +44,7 @@ fn pipeline(recipe: &Recipe, parallel: &Parallel) -> Option<Diagnostic> {
     Some(Diagnostic::error(codes::RECIPE_CLASH, message).key(key).help(help))
 }
 
-/// What is said of weights in parts where ranks store none.
+/// A key that says something of weights in parts where ranks store none.
 fn parts(parallel: &Parallel) -> Option<Diagnostic> {
     if parallel.stores_parts() {
         return None;

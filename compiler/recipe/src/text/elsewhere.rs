@@ -159,11 +159,7 @@ pub(super) static WORDS: &[(&[&str], Meant)] = &[
         &["stage3_param_persistence_threshold", "fsdp_min_num_params"],
         As("parallel.fsdp_min_bytes", "which counts bytes of a weight, not its elements"),
     ),
-    (
-        &["forward_prefetch", "backward_prefetch", "NEURON_FSDP_NUM_LAYER_EARLY_AG_SHIFT", "prefetch"],
-        As("parallel.fsdp_prefetch", "which counts layers"),
-    ),
-    (&["NEURON_FSDP_NUM_LAYER_LATE_RS_SHIFT"], As("parallel.fsdp_delay", "which counts layers")),
+    (&["forward_prefetch", "backward_prefetch", "prefetch"], As("parallel.fsdp_prefetch", "which counts layers")),
     (
         &["limit_all_gathers", "stage3_max_live_parameters"],
         As("parallel.fsdp_bytes", "which counts bytes on a rank, not elements"),

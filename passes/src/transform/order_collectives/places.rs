@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 /// The instructions that are written elsewhere than where they stand.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// What is written before the instruction at each position.
+    /// The moves before the instruction at each position.
     pub(super) moves: BTreeMap<usize, Moves>,
 }
 
-/// What is written before an instruction.
+/// Gathers and scatters that are written before an instruction.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     /// Gathers of layers, each with what makes its operands.

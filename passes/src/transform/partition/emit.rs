@@ -41,6 +41,7 @@ pub(super) fn emit(
             stores,
             dropped: FxHashSet::default(),
             last: None,
+            is_staged: source.insts.iter().any(|inst| Transfer::ends(&inst.op).is_some()),
         }
         .function()?;
         made.insert(key.clone(), id);
@@ -87,6 +88,8 @@ struct Emit<'a> {
     dropped: FxHashSet<Value>,
     /// A result of the last layer.
     last: Option<Value>,
+    /// Whether it has the parts of a pipeline.
+    is_staged: bool,
 }
 
 impl Emit<'_> {
@@ -116,8 +119,8 @@ impl Emit<'_> {
             Some(callee) => self.call(callee, &args)?,
             None => self.op(inst, (&decision.operands, &decision.results), &args)?,
         };
-        // Layers are calls; the parts of a pipeline begin with transfers.
-        if self.stores && (step.callee.is_some() || Transfer::ends(&inst.op).is_some()) {
+        // Layers are calls.
+        if self.stores && step.callee.is_some() {
             self.last = results.first().copied().or(self.last);
             self.drop_gathered();
         }
@@ -159,9 +162,10 @@ impl Emit<'_> {
     }
 
     /// A weight that is about to be gathered. Where it was before, it waits for the last layer: else the two gathers would be one, and
-    /// what it gives would be kept all along.
+    /// what it gives would be kept all along. In a pipeline the last layer may be on another stage, and forward and backward are programs of
+    /// their own.
     fn released(&mut self, value: Value, x: Value) -> Result<Value> {
-        match self.last.filter(|_| self.dropped.contains(&value)) {
+        match self.last.filter(|_| self.dropped.contains(&value) && !self.is_staged) {
             Some(last) => Ok(self.b.optimization_barrier(&[x, last])?[0]),
             None => Ok(x),
         }

@@ -1,6 +1,6 @@
 //! Changes of a manifest, in each place where they can be made.
 
-use halite_bundle::{Action, Buffer, Manifest, ModuleRole, Port, PortRole, Transfer};
+use halite_bundle::{Action, Buffer, Manifest, ModuleEntry, ModuleRole, Port, PortRole, Transfer};
 use halite_tensor::Content;
 
 /// The manifest with a change in each place of its lists: `edit` is given the stage and the position, and says whether it made it.
@@ -175,4 +175,34 @@ pub(super) fn exchange_keys(m: &Manifest) -> Vec<Manifest> {
         m.buffers[one].role = std::mem::replace(&mut m.buffers[other].role, role);
         Some(())
     })
+}
+
+/// Exchanges an action and the next one like it of another transfer, where a run between the two minds: it makes the values of the second,
+/// or reads those of the first.
+pub(super) fn exchange_over_a_run<T>(
+    m: &mut Manifest,
+    stage: usize,
+    at: usize,
+    is_it: impl Fn(&Action) -> Option<(String, T)>,
+    minds: impl Fn(&Transfer, &Transfer, &ModuleEntry) -> bool,
+) -> Option<()> {
+    let list = &m.schedule[stage];
+    let (own, _) = is_it(&list[at])?;
+    let next = (at + 1..list.len()).find(|&next| is_it(&list[next]).is_some_and(|(name, _)| name != own))?;
+    let (other, _) = is_it(&list[next])?;
+    let transfer = |name: &str| m.transfers.iter().find(|transfer| transfer.name == name);
+    let (earlier, later) = (transfer(&own)?, transfer(&other)?);
+    let called = |action: &Action| run(action).map(|(module, _)| module).or_else(|| run_once(action));
+    let mut between = list[at + 1..next].iter().filter_map(called);
+    let minded = |name: String| m.modules.iter().any(|module| module.name == name && minds(earlier, later, module));
+    if !between.any(minded) {
+        return None;
+    }
+    m.schedule[stage].swap(at, next);
+    Some(())
+}
+
+/// Whether a value of a transfer is among ports.
+pub(super) fn has(ports: &[Port], transfer: &Transfer) -> bool {
+    ports.iter().any(|port| transfer.values.contains(&port.name))
 }

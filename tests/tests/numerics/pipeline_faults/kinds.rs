@@ -1,11 +1,11 @@
 //! The kinds of faults: changes of the manifest of a pipeline.
 
 use super::edits::{
-    actions, changed, evaluation, evaluation_mut, exchange, exchange_keys, is_of_norm, is_tensor, is_value, modules,
-    of_piece, pairs, piece, ports, received, run, run_once, sent, transfers, without,
+    actions, changed, evaluation, evaluation_mut, exchange, exchange_keys, exchange_over_a_run, has, is_of_norm,
+    is_tensor, is_value, modules, of_piece, pairs, piece, ports, received, run, run_once, sent, transfers, without,
 };
 use super::halves::{another_half, exchange_between_halves, of_weights, weights_first, weights_late};
-use halite_bundle::{Action, Manifest, ModuleEntry, ModuleRole, Port, PortRole, Transfer};
+use halite_bundle::{Action, Manifest, ModuleRole, Port, PortRole};
 
 /// A kind of fault.
 pub(super) struct Kind {
@@ -180,11 +180,6 @@ pub(super) const KINDS: &[Kind] = &[
     }),
 ];
 
-/// Whether a value of a transfer is among ports.
-fn has(ports: &[Port], transfer: &Transfer) -> bool {
-    ports.iter().any(|port| transfer.values.contains(&port.name))
-}
-
 fn set<T>(of: &mut T, change: impl FnOnce(&mut T)) -> Option<()> {
     change(of);
     Some(())
@@ -264,31 +259,6 @@ fn receive_late(m: &mut Manifest, stage: usize, at: usize) -> Option<()> {
     let reader = m.schedule[stage].iter().position(|action| reads(action).is_some())?;
     let moved = m.schedule[stage].remove(at);
     m.schedule[stage].insert(reader, moved);
-    Some(())
-}
-
-/// Exchanges an action and the next one like it of another transfer, where a run between the two minds: it makes the values of the second,
-/// or reads those of the first.
-fn exchange_over_a_run<T>(
-    m: &mut Manifest,
-    stage: usize,
-    at: usize,
-    is_it: impl Fn(&Action) -> Option<(String, T)>,
-    minds: impl Fn(&Transfer, &Transfer, &ModuleEntry) -> bool,
-) -> Option<()> {
-    let list = &m.schedule[stage];
-    let (own, _) = is_it(&list[at])?;
-    let next = (at + 1..list.len()).find(|&next| is_it(&list[next]).is_some_and(|(name, _)| name != own))?;
-    let (other, _) = is_it(&list[next])?;
-    let transfer = |name: &str| m.transfers.iter().find(|transfer| transfer.name == name);
-    let (earlier, later) = (transfer(&own)?, transfer(&other)?);
-    let called = |action: &Action| run(action).map(|(module, _)| module).or_else(|| run_once(action));
-    let mut between = list[at + 1..next].iter().filter_map(called);
-    let minded = |name: String| m.modules.iter().any(|module| module.name == name && minds(earlier, later, module));
-    if !between.any(minded) {
-        return None;
-    }
-    m.schedule[stage].swap(at, next);
     Some(())
 }
 

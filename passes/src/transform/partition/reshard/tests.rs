@@ -23,7 +23,7 @@ fn sharding(mesh: &Mesh, choices: &Choices) -> Sharding {
     sharding
 }
 
-/// What ranks hold after a value moved from one placement to another, and the program.
+/// The parts of ranks after a value moved from one placement to another, and the program.
 fn moved_on_ranks(mesh: &Mesh, whole: &HostTensor, [from, to]: [&Sharding; 2]) -> (Vec<HostTensor>, String) {
     let registry = Registry::builtin();
     let mut module = Module::new("moves");
@@ -61,7 +61,7 @@ proptest! {
     }
 }
 
-/// What shards another dimension is exchanged, and nothing is gathered.
+/// Where other dimensions are sharded, parts are exchanged, and nothing is gathered.
 #[test]
 fn what_shards_another_dimension_is_exchanged() {
     let mesh = Mesh::new([("tensor", 4)]).unwrap();
