@@ -64,7 +64,8 @@ fn written(function: &Function) -> Vec<usize> {
     (0..function.insts.len()).collect()
 }
 
-/// The order that is asked for is written, but where it takes more bytes, and results are the same bits as those of the order in which things are read.
+/// The order that is asked for is written, but where it takes more bytes, and results are the same bits as those of the order in which
+/// things are read.
 #[test]
 fn collectives_are_in_the_order_that_is_asked_for() {
     let told = for_each(&cases(), |case| {
