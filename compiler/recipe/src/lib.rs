@@ -47,7 +47,7 @@ pub use halite_schedule::{Pipeline, ScheduleKind};
 #[doc(hidden)]
 pub use halite_support::doc;
 pub use loss_scale::{DynamicLossScale, LossScale};
-pub use mesh::batch_ranks;
+pub use mesh::{batch_ranks, sub_axes_that_divide};
 pub use metrics::{MetricsOptions, REST};
 pub use no_extension::NoExtension;
 pub use optimizer::{Clip, Group, Optimizer, Rule};

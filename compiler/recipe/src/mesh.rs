@@ -3,7 +3,7 @@
 use crate::{Divides, MeshAxis, Parallel, Recipe};
 use halite_support::nearest::list;
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::Mesh;
+use halite_tensor::{Mesh, SubAxisId};
 
 impl Recipe {
     /// The ranks that run a program together. Stages of a pipeline are programs of their own, each on such a mesh.
@@ -21,6 +21,11 @@ impl Recipe {
             error.key("parallel").help(format!("choose smaller {keys}: ranks are counted in 31 bits"))
         })
     }
+}
+
+/// The sub-axes of a mesh along which ranks divide this.
+pub fn sub_axes_that_divide(mesh: &Mesh, what: Divides) -> impl Iterator<Item = SubAxisId> {
+    MeshAxis::that_divide(what).flat_map(|axis| mesh.sub_axes_of(axis.name()))
 }
 
 /// The number of ranks of a mesh that take different sequences.

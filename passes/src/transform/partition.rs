@@ -19,18 +19,19 @@ use crate::transform::expand_composites::expand;
 use fact::{Fact, Placement, SubAxes};
 use halite_ir::composites::Transfer;
 use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole};
-use halite_recipe::{Divides, MeshAxis, Parallel, Recipe, RoundingMode, SHARDS_WEIGHTS, SrBy, SrSites};
+use halite_recipe::{
+    Divides, MeshAxis, Parallel, Recipe, RoundingMode, SHARDS_WEIGHTS, SrBy, SrSites, sub_axes_that_divide,
+};
 use halite_support::nearest::list;
 use halite_support::units::counted;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Mesh, Sharding};
 use known::Functions;
 use make::make;
-use plan::{Given, Key, Plan, Plans};
+use plan::{Given, Key, Plans};
 use reshard::Reshard;
 use rustc_hash::FxHashMap;
-use seeds::{Seeds, Uneven, sub_axes_that_divide};
-use std::rc::Rc;
+use seeds::{Seeds, Uneven};
 pub(crate) use weights::PlaceWeights;
 
 /// The name of the pass.
@@ -150,36 +151,24 @@ fn whole(weights: &[&Name], parallel: &Parallel) -> Diagnostic {
 
 /// The plans of the entry and of all functions that it calls, and the key of the entry.
 fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>)) -> Result<(Plans, Key)> {
-    let entry = cx.functions.last().ok_or_else(no_entry)?;
     let parallel = &recipe.parallel.clone().unwrap_or_default();
-    let seeds = Seeds { mesh, parallel, functions: cx.functions, order: seeds::order(mesh, parallel, entry) };
-    let apart = seeds.uneven(entry)?;
+    let seeds = Seeds::new(mesh, parallel, cx.functions)?;
+    let apart = seeds.uneven()?;
     if !apart.is_empty() {
         pass.warn(|| uneven(&apart, parallel));
     }
-    let weights = seeds.weights(entry)?;
-    let undivided = seeds.undivided(entry, &weights);
+    let weights = seeds.weights()?;
+    let undivided = seeds.undivided(&weights);
     if !undivided.is_empty() {
         pass.warn(|| whole(&undivided, parallel));
     }
-    let (plans, key, _) = planned(cx, &seeds, recipe, &weights)?;
-    Ok((plans, key))
+    planned(cx, &seeds, recipe, &weights)
 }
 
-fn no_entry() -> Diagnostic {
-    Diagnostic::bug("a module without an entry")
-}
-
-/// The plans of the entry and of all functions that it calls where weights are placed so, the key of the entry, and its plan.
-fn planned(
-    cx: &InferCx<'_>,
-    seeds: &Seeds<'_>,
-    recipe: &Recipe,
-    weights: &[Sharding],
-) -> Result<(Plans, Key, Rc<Plan>)> {
-    let function = FuncId::new(cx.functions.len().checked_sub(1).ok_or_else(no_entry)?);
-    let (entry, mesh) = (&cx.functions[function.index()], seeds.mesh);
-    let at = with_state(seeds, entry, weights);
+/// The plans of the entry and of all functions that it calls where weights are placed so, and the key of the entry.
+fn planned(cx: &InferCx<'_>, seeds: &Seeds<'_>, recipe: &Recipe, weights: &[Sharding]) -> Result<(Plans, Key)> {
+    let (entry, mesh) = (seeds.entry, seeds.mesh);
+    let at = with_state(seeds, weights);
     let replaced = entry.params.iter().zip(&at).map(|(param, at)| (param.name.to_string(), at.clone()));
     let given = Given {
         mesh,
@@ -192,14 +181,16 @@ fn planned(
         },
         state: replaced.collect(),
     };
+    let function = FuncId::new(cx.functions.len() - 1);
     let key = Key { function, params: facts(mesh, entry, &at), preferences: Vec::new() };
     let mut plans = Plans::default();
-    let plan = make(&mut plans, &given, cx, key.clone())?;
-    Ok((plans, key, plan))
+    make(&mut plans, &given, cx, key.clone())?;
+    Ok((plans, key))
 }
 
 /// The placement in which each parameter is stored; that of state of a weight follows the weight.
-fn with_state(seeds: &Seeds<'_>, entry: &Function, weights: &[Sharding]) -> Vec<Placement> {
+fn with_state(seeds: &Seeds<'_>, weights: &[Sharding]) -> Vec<Placement> {
+    let entry = seeds.entry;
     let named: FxHashMap<&str, usize> = entry.params.iter().enumerate().map(|(at, param)| (&*param.name, at)).collect();
     let stored = |(param, weight): (&Param, &Sharding)| match &param.role {
         ParamRole::Weight(_) => seeds.stored(weight, entry.ty(param.value)),

@@ -2,7 +2,7 @@
 
 use halite_bundle::{Buffer, Manifest};
 use halite_ir::paths::family;
-use halite_recipe::{Divides, MeshAxis};
+use halite_recipe::{Divides, sub_axes_that_divide};
 use halite_tensor::{DType, Mesh, Shape, Sharding};
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,8 +102,7 @@ fn sharding(buffer: &Buffer) -> Sharding {
 
 /// The sharding in which a weight is computed with that is stored so: what ranks with other sequences hold parts of is gathered.
 fn computed(mesh: &Mesh, stored: &Sharding) -> Sharding {
-    let batch = MeshAxis::that_divide(Divides::Batch).flat_map(|axis| mesh.sub_axes_of(axis.name()));
-    batch.fold(stored.clone(), Sharding::without)
+    sub_axes_that_divide(mesh, Divides::Batch).fold(stored.clone(), Sharding::without)
 }
 
 /// By weight, the shardings of the state that a checkpoint has of it, by kind.

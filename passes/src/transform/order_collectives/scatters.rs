@@ -47,7 +47,7 @@ pub(super) fn scatters(function: &Function, gathers: &[Gathers]) -> Vec<Scatter>
 }
 
 /// Whether an instruction adds what ranks have.
-fn sums(inst: &Inst) -> bool {
+pub(super) fn sums(inst: &Inst) -> bool {
     matches!(inst.op, Op::ReduceScatter(_) | Op::AllReduce(_))
 }
 

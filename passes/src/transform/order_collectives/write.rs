@@ -2,6 +2,7 @@
 
 use super::gathers::{Gathers, handed};
 use super::places::Places;
+use super::scatters::sums;
 use halite_ir::{Function, Inst, Op, ParamRole, Rewriter, Value, Values};
 use halite_support::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -36,7 +37,7 @@ pub(super) fn write(b: &mut Rewriter<'_>, source: &Function, places: Places) -> 
 
 /// Writes what is made of weights before they are gathered, where no gather that moved needed it so far: something else may read it.
 fn write_rest(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<()> {
-    let is_collective = matches!(inst.op, Op::AllGather(_) | Op::ReduceScatter(_) | Op::AllReduce(_));
+    let is_collective = is_gather(inst) || sums(inst);
     let is_there = |arg: &Value| b.get(handed(source, *arg)).is_some();
     let is_due = !is_collective && b.get(inst.results[0]).is_none() && inst.args.iter().all(is_there);
     if is_due { write_of(b, source, inst, &FxHashMap::default()) } else { Ok(()) }
@@ -69,8 +70,7 @@ fn moved(places: &Places) -> FxHashSet<usize> {
 /// Whether each value is read by something that stays in its place, or by a scatter.
 fn read(source: &Function, moved: &FxHashSet<usize>) -> Vec<bool> {
     let mut read = vec![false; source.values.len()];
-    let is_weights =
-        |at: usize| moved.contains(&at) && !matches!(source.insts[at].op, Op::ReduceScatter(_) | Op::AllReduce(_));
+    let is_weights = |at: usize| moved.contains(&at) && !sums(&source.insts[at]);
     let stays = source.insts.iter().enumerate().filter(|(at, _)| !is_weights(*at));
     stays.flat_map(|(_, inst)| &inst.args).for_each(|arg| read[arg.index()] = true);
     source.results.iter().for_each(|result| read[result.value.index()] = true);
@@ -81,7 +81,6 @@ fn read(source: &Function, moved: &FxHashSet<usize>) -> Vec<bool> {
 fn write_gathers(b: &mut Rewriter<'_>, source: &Function, (group, last): (&Gathers, Option<Value>)) -> Result<()> {
     let insts = group.insts.iter().map(|&at| &source.insts[at]).filter(|inst| b.get(inst.results[0]).is_none());
     let insts: Vec<&Inst> = insts.collect();
-    let is_gather = |inst: &Inst| matches!(inst.op, Op::AllGather(_));
     // What is made of a gathered weight comes after the gather.
     let mut gathered: FxHashSet<Value> = FxHashSet::default();
     for inst in &insts {
@@ -100,12 +99,22 @@ fn write_gathers(b: &mut Rewriter<'_>, source: &Function, (group, last): (&Gathe
     if let (Some(last), Some(first)) = (last, insts.iter().find(|inst| is_gather(inst))) {
         let mut args = b.values(&operands)?;
         args.push(last);
-        let outer = b.set_loc(first.loc);
-        let results = b.optimization_barrier(&args)?;
-        b.set_loc(outer);
+        let results = barrier(b, first, &args)?;
         held.extend(operands.iter().copied().zip(results));
     }
     insts.iter().filter(|inst| !is_before(inst)).try_for_each(|inst| write_of(b, source, inst, &held))
+}
+
+fn is_gather(inst: &Inst) -> bool {
+    matches!(inst.op, Op::AllGather(_))
+}
+
+/// A barrier of these values, where an instruction is from.
+fn barrier(b: &mut Rewriter<'_>, at: &Inst, args: &[Value]) -> Result<Values> {
+    let outer = b.set_loc(at.loc);
+    let results = b.optimization_barrier(args)?;
+    b.set_loc(outer);
+    Ok(results)
 }
 
 /// Writes an instruction of values that barriers handed on in the place of what they were given, or of those that wait.
@@ -130,9 +139,7 @@ fn write_barrier(b: &mut Rewriter<'_>, inst: &Inst, read: &[bool]) -> Result<()>
         return Ok(());
     }
     let args: Values = kept.iter().map(|&at| b.value(inst.args[at])).collect::<Result<_>>()?;
-    let outer = b.set_loc(inst.loc);
-    let results = b.optimization_barrier(&args)?;
-    b.set_loc(outer);
+    let results = barrier(b, inst, &args)?;
     kept.iter().zip(&results).for_each(|(&at, &result)| b.replace(inst.results[at], result));
     Ok(())
 }

@@ -119,11 +119,6 @@ impl Emit<'_> {
             Some(callee) => self.call(callee, &args)?,
             None => self.op(inst, (&decision.operands, &decision.results), &args)?,
         };
-        // Layers are calls.
-        if self.stores && step.callee.is_some() {
-            self.last = results.first().copied().or(self.last);
-            self.drop_gathered();
-        }
         if let Some((kind, sub_axes)) = &decision.reduce {
             for result in &mut results {
                 *result = self.reshard.all_reduce(&mut self.b, *kind, *result, sub_axes)?;
@@ -145,7 +140,13 @@ impl Emit<'_> {
 
     fn call(&mut self, callee: &Rc<Key>, args: &[Value]) -> Result<Values> {
         let id = self.made.get(callee).ok_or_else(|| Diagnostic::bug("a call of a function that is not made yet"))?;
-        self.b.call(*id, args)
+        let results = self.b.call(*id, args)?;
+        // Layers are calls.
+        if self.stores {
+            self.last = results.first().copied().or(self.last);
+            self.drop_gathered();
+        }
+        Ok(results)
     }
 
     /// Forgets weights that were gathered: what is read in another layer is gathered again.

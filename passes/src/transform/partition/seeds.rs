@@ -3,16 +3,11 @@
 use super::fact::{Placement, SubAxes, block};
 use crate::framework::pattern::matches_pattern;
 use halite_ir::{DimName, Function, Param, ParamRole, SizeFactor, TensorType, WeightInfo};
-use halite_recipe::{Divides, MeshAxis, Parallel, SHARDS_STATE, SHARDS_SUMS, SHARDS_WEIGHTS};
-use halite_support::{Name, Result};
+use halite_recipe::{Divides, Parallel, SHARDS_STATE, SHARDS_SUMS, SHARDS_WEIGHTS, sub_axes_that_divide};
+use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::{DimShard, Mesh, Sharding, SubAxisId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-
-/// The sub-axes of the axes whose ranks divide this.
-pub(super) fn sub_axes_that_divide(mesh: &Mesh, what: Divides) -> impl Iterator<Item = SubAxisId> {
-    MeshAxis::that_divide(what).flat_map(|axis| mesh.sub_axes_of(axis.name()))
-}
 
 /// Sizes by the names that the model has for them, and in how many parts ranks hold them.
 pub(super) type Uneven = IndexMap<Name, (usize, usize), FxBuildHasher>;
@@ -23,6 +18,8 @@ pub(super) struct Seeds<'a> {
     pub(super) parallel: &'a Parallel,
     /// Those of the module, of which one takes the micro-batches where there are several.
     pub(super) functions: &'a [Function],
+    /// The last of them.
+    pub(super) entry: &'a Function,
     /// The sub-axes of `tensor` in the order in which dimensions take them.
     pub(super) order: SubAxes,
 }
@@ -30,7 +27,7 @@ pub(super) struct Seeds<'a> {
 /// The sub-axes of `tensor` in the order in which dimensions take them. Where fewer ranks can share something than there are, such as
 /// key heads, it lies on ranks that follow one another, so that copies of it are as far apart as can be: on Trainium 1, [0, 8, 16, 24]
 /// work together.
-pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> SubAxes {
+fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> SubAxes {
     let sub_axes: SubAxes = sub_axes_that_divide(mesh, Divides::Weights).collect();
     let sizes = entry.params.iter().flat_map(|param| match &param.role {
         ParamRole::Weight(info) => info.dims.as_deref().unwrap_or_default(),
@@ -52,13 +49,22 @@ pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> SubAx
     first.iter().chain(apart).copied().collect()
 }
 
-impl Seeds<'_> {
+impl<'a> Seeds<'a> {
+    /// Those of a module, whose entry is its last function.
+    ///
+    /// # Errors
+    /// When it has none, which is a bug.
+    pub(super) fn new(mesh: &'a Mesh, parallel: &'a Parallel, functions: &'a [Function]) -> Result<Self> {
+        let entry = functions.last().ok_or_else(|| Diagnostic::bug("a module without an entry"))?;
+        Ok(Self { mesh, parallel, functions, entry, order: order(mesh, parallel, entry) })
+    }
+
     /// The first sharding of a parameter of the entry: the batch is sharded along `data`, a weight by what its sizes are made of.
     ///
     /// # Errors
     /// When the recipe states another number of dimensions.
-    pub(super) fn of(&self, entry: &Function, param: &Param) -> Result<Sharding> {
-        let shape = entry.ty(param.value).shape();
+    pub(super) fn of(&self, param: &Param) -> Result<Sharding> {
+        let shape = self.entry.ty(param.value).shape();
         let none = Sharding::replicated(shape.rank());
         Ok(match &param.role {
             ParamRole::Batch => self.batch(none, shape, &param.name),
@@ -72,12 +78,12 @@ impl Seeds<'_> {
         })
     }
 
-    /// The first shardings of the parameters of an entry.
+    /// The first shardings of the parameters of the entry.
     ///
     /// # Errors
     /// As [`of`](Self::of).
-    pub(super) fn weights(&self, entry: &Function) -> Result<Vec<Sharding>> {
-        entry.params.iter().map(|param| self.of(entry, param)).collect()
+    pub(super) fn weights(&self) -> Result<Vec<Sharding>> {
+        self.entry.params.iter().map(|param| self.of(param)).collect()
     }
 
     /// Whether the recipe places a parameter by its name.
@@ -89,14 +95,14 @@ impl Seeds<'_> {
     ///
     /// # Errors
     /// As [`of`](Self::of).
-    pub(super) fn uneven(&self, entry: &Function) -> Result<Uneven> {
+    pub(super) fn uneven(&self) -> Result<Uneven> {
         let ranks: usize = sub_axes_that_divide(self.mesh, Divides::Weights)
             .map(|sub_axis| self.mesh.sub_axes()[sub_axis].size)
             .product();
         let mut uneven = Uneven::default();
-        for param in entry.params.iter().filter(|param| !self.is_placed(param)) {
+        for param in self.entry.params.iter().filter(|param| !self.is_placed(param)) {
             let ParamRole::Weight(WeightInfo { dims: Some(dims), .. }) = &param.role else { continue };
-            let sharding = self.of(entry, param)?;
+            let sharding = self.of(param)?;
             for (factors, digits) in dims.iter().zip(&sharding.0) {
                 let named = factors.iter().find(|factor| self.parallel.shard.names(factor.name.as_deref()));
                 let Some(SizeFactor { name: Some(name), size }) = named else { continue };
@@ -136,17 +142,17 @@ impl Seeds<'_> {
         along(self.mesh, weight, ty.shape(), self.sub_axes_of_zero(SHARDS_WEIGHTS), |_| 0..ty.rank())
     }
 
-    /// The weights of an entry, given the sharding in which each is computed with, that fewer ranks store parts of than could, as they divide
+    /// The weights of the entry, given the sharding in which each is computed with, that fewer ranks store parts of than could, as they divide
     /// no dimension of them.
-    pub(super) fn undivided<'e>(&self, entry: &'e Function, weights: &[Sharding]) -> Vec<&'e Name> {
+    pub(super) fn undivided(&self, weights: &[Sharding]) -> Vec<&'a Name> {
         let is_undivided = |(param, weight): &(&Param, &Sharding)| {
-            let ty = entry.ty(param.value);
+            let ty = self.entry.ty(param.value);
             let stored = self.stored(weight, ty);
             let is_free = |sub_axis: SubAxisId| stored.find(sub_axis).is_none();
             let is_weight = matches!(param.role, ParamRole::Weight(_));
             is_weight && !self.is_small(weight, ty) && self.sub_axes_of_zero(SHARDS_WEIGHTS).any(is_free)
         };
-        entry.params.iter().zip(weights).filter(is_undivided).map(|(param, _)| &param.name).collect()
+        self.entry.params.iter().zip(weights).filter(is_undivided).map(|(param, _)| &param.name).collect()
     }
 
     /// Whether a weight with this sharding has too few bytes on a rank to be stored in parts.

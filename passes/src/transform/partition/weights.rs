@@ -1,14 +1,14 @@
 //! `place-weights`.
 
-use super::seeds::{Seeds, order, sub_axes_that_divide};
-use super::{no_entry, planned};
+use super::planned;
+use super::seeds::Seeds;
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::expand_composites::expand;
 use halite_ir::composites::Transfer;
-use halite_ir::{Function, InferCx, Module, Param, ParamRole, Phase};
-use halite_recipe::{Divides, MeshAxis, Recipe};
-use halite_support::{Name, Result};
+use halite_ir::{InferCx, Module, Param, ParamRole, Phase};
+use halite_recipe::{Divides, MeshAxis, Recipe, sub_axes_that_divide};
+use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::{Mesh, Sharding};
 use std::sync::Arc;
 
@@ -65,18 +65,19 @@ impl Pass for PlaceWeights {
 
 /// The axes of the dimensions of each parameter of the entry that is a weight which nothing places, and that readers want sharded.
 fn places(cx: &InferCx<'_>, mesh: &Mesh, recipe: &Recipe) -> Result<Vec<Option<Arc<[Name]>>>> {
-    let entry = cx.functions.last().ok_or_else(no_entry)?;
     let parallel = &recipe.parallel.clone().unwrap_or_default();
-    let seeds = Seeds { mesh, parallel, functions: cx.functions, order: order(mesh, parallel, entry) };
-    let mut weights = seeds.weights(entry)?;
+    let seeds = Seeds::new(mesh, parallel, cx.functions)?;
+    let entry = seeds.entry;
+    let mut weights = seeds.weights()?;
     let mut places = vec![None; entry.params.len()];
     for _ in 0..ROUNDS {
-        let (.., plan) = planned(cx, &seeds, recipe, &weights)?;
+        let (plans, key) = planned(cx, &seeds, recipe, &weights)?;
+        let plan = plans.get(&key).ok_or_else(|| Diagnostic::bug("the entry has no plan"))?;
         let mut moved = false;
         for (at, param) in entry.params.iter().enumerate() {
             let (true, Some(wanted)) = (is_free(&seeds, param, &weights[at]), &plan.wanted[at]) else { continue };
             let wanted = sub_axes_that_divide(mesh, Divides::Batch).fold(wanted.clone(), Sharding::without);
-            let Some((axes, sharding)) = along(&seeds, entry, param, &wanted) else { continue };
+            let Some((axes, sharding)) = along(&seeds, param, &wanted) else { continue };
             (places[at], weights[at], moved) = (Some(axes), sharding, true);
         }
         if !moved {
@@ -93,9 +94,9 @@ fn is_free(seeds: &Seeds<'_>, param: &Param, sharding: &Sharding) -> bool {
 }
 
 /// The axis that shards the dimension of a weight which is to be sharded, and the sharding along it.
-fn along(seeds: &Seeds<'_>, entry: &Function, param: &Param, wanted: &Sharding) -> Option<(Arc<[Name]>, Sharding)> {
+fn along(seeds: &Seeds<'_>, param: &Param, wanted: &Sharding) -> Option<(Arc<[Name]>, Sharding)> {
     let dim = wanted.0.iter().position(|digits| !digits.is_empty())?;
-    let shape = entry.ty(param.value).shape();
+    let shape = seeds.entry.ty(param.value).shape();
     let axes = MeshAxis::that_divide(Divides::Weights).map(|axis| {
         let axes: Arc<[Name]> =
             (0..shape.rank()).map(|at| Name::from(if at == dim { axis.name() } else { "" })).collect();
