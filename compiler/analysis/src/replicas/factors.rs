@@ -49,7 +49,8 @@ impl Application<'_> {
                 let question = Question { views: &chosen, free: &free, later };
                 let mut outcomes: Vec<Outcome> =
                     (0..self.mesh.sub_axes().len()).map(|sub_axis| self.outcome(sub_axis, &question)).collect();
-                for sub_axis in chosen.iter().enumerate().flat_map(|(at, view)| disordered(&chosen[..at], view)) {
+                let pairs = chosen.iter().enumerate().flat_map(|(at, view)| disordered(&chosen[..at], view));
+                for sub_axis in pairs.flatten() {
                     outcomes[sub_axis] = self.own(Why::Unlike);
                 }
                 let order = order(&chosen);
@@ -292,17 +293,23 @@ fn clashes(chosen: &[&View], view: &View) -> usize {
         one.parts.iter().filter(sharded).count()
     };
     let apart: usize = chosen.iter().map(|other| terms(other, view) + terms(view, other)).sum();
-    view.at.iter().filter(elsewhere).count() + apart + disordered(chosen, view).len()
+    view.at.iter().filter(elsewhere).count() + apart + 2 * disordered(chosen, view).len()
 }
 
-/// The sub-axes that share a place in a view and in one of these, and stand there in another order.
-fn disordered(chosen: &[&View], view: &View) -> Vec<SubAxisId> {
+/// The pairs of sub-axes that share a place in a view and in one of these, and stand there in another order.
+fn disordered(chosen: &[&View], view: &View) -> Vec<[SubAxisId; 2]> {
     let mut found = Vec::new();
-    for (high, y) in view.at.iter().enumerate() {
-        for x in view.at[..high].iter().filter(|x| (x.factor, x.stride) == (y.factor, y.stride)) {
-            let place = |other: &View, at: &InFactor| other.at.iter().position(|own| own == at);
-            if chosen.iter().any(|other| place(other, x).zip(place(other, y)).is_some_and(|(x, y)| x > y)) {
-                found.extend([x.sub_axis, y.sub_axis]);
+    for other in chosen.iter().filter(|other| other.at != view.at) {
+        // Those that both have, where the other has them.
+        let place = |at: &InFactor| Some((*at, other.at.iter().position(|own| own == at)?));
+        let both: SmallVec<[(InFactor, usize); 16]> = view.at.iter().filter_map(place).collect();
+        for (high, (y, y_place)) in both.iter().enumerate() {
+            let share = |(x, _): &&(InFactor, usize)| (x.factor, x.stride) == (y.factor, y.stride);
+            for (x, _) in both[..high].iter().filter(share).filter(|(_, x_place)| x_place > y_place) {
+                let pair = [x.sub_axis, y.sub_axis];
+                if !found.contains(&pair) {
+                    found.push(pair);
+                }
             }
         }
     }
