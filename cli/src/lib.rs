@@ -44,6 +44,7 @@ mod numerics;
 mod opt;
 mod panic;
 mod placement;
+mod plan;
 mod plugin;
 mod plugin_options;
 mod precision;
@@ -150,6 +151,7 @@ enum Command {
     Numerics(numerics::Numerics),
     Env(env::Env),
     Cluster(cluster::Cluster),
+    Plan(plan::Plan),
     Inspect(inspect::Inspect),
     #[command(subcommand)]
     Hlo(hlo::Hlo),
@@ -237,6 +239,7 @@ fn dispatch(command: Command, context: &mut Context) -> Result<Output, Diagnosti
         Command::Numerics(command) => command.run(context),
         Command::Env(command) => command.run(context),
         Command::Cluster(command) => command.run(context),
+        Command::Plan(command) => command.run(context),
         Command::Inspect(command) => command.run(context),
         Command::Hlo(command) => command.run(context),
         Command::Neuron(command) => command.run(context),

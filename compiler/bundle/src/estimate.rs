@@ -1,5 +1,6 @@
 //! Estimates of the resources that a module needs on one core.
 
+use crate::work::Work;
 use serde::{Deserialize, Serialize};
 
 /// The estimated resources that a module needs on one core, from its HLO alone.
@@ -10,6 +11,9 @@ pub struct Estimate {
     pub memory: MemoryEstimate,
     /// Instructions of the machine.
     pub instructions: InstructionEstimate,
+    /// The work, of which a machine makes a time.
+    #[serde(default)]
+    pub work: Work,
     /// Opcodes that the estimate does not know: each is counted as a kernel that stores its result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,

@@ -38,6 +38,7 @@ pub mod shards;
 mod state;
 mod tensor_file;
 pub mod tensors;
+pub mod work;
 
 pub use adopt::adopt;
 pub use arguments::arguments;

@@ -139,13 +139,15 @@ impl From<Vec<Vec<usize>>> for Groups {
         sorted.sort_unstable();
         let ranks = lists.iter().map(Vec::len).sum();
         let first = sorted.first().filter(|_| lists.iter().flatten().all(|&rank| rank < ranks));
-        let grid = first.map(|first| Self::grid(ranks, steps(first)));
+        let grid = first.map(|first| Self::grid(ranks, group_steps(first)));
         grid.filter(|grid| grid.lists() == sorted).unwrap_or(Self(Form::Listed(lists)))
     }
 }
 
-/// The steps of a group, where it is one of a grid: each is found as what the last rank of the step below is followed by.
-fn steps(group: &[usize]) -> Vec<(usize, usize)> {
+/// The counts and distances of the ranks of one group, the major step first, where it is one of a grid; of any other group some.
+///
+/// Each step is found as what the last rank of the step below is followed by.
+pub fn group_steps(group: &[usize]) -> Vec<(usize, usize)> {
     let Some(&lead) = group.first() else { return Vec::new() };
     let (mut steps, mut length) = (Vec::new(), 1);
     while length < group.len() && group[length] > lead {

@@ -26,7 +26,7 @@ mod stream_keys;
 pub use causal_mask::causal_mask;
 pub use content::Content;
 pub use dtype::DType;
-pub use groups::Groups;
+pub use groups::{Groups, group_steps};
 pub use host::{HostTensor, SizeMismatch};
 pub use indices::Indices;
 pub use init::{Init, TRUNCATED_AT, matrix};

@@ -6,6 +6,7 @@
 use super::InstructionCosts;
 use super::graph::{Class, Graph};
 use super::storage::Steps;
+use super::work::is_free;
 use halite_bundle::estimate::InstructionEstimate;
 use halite_hlo::cost::Product;
 
@@ -50,14 +51,6 @@ fn add(sum: &mut u64, count: u64) {
 
 fn tiles(elements: u64, tile: u64) -> u64 {
     elements.div_ceil(tile.max(1))
-}
-
-/// Whether an opcode costs no instructions because it is part of how others address their operands.
-fn is_free(opcode: &str) -> bool {
-    matches!(
-        opcode,
-        "bitcast-convert" | "broadcast" | "constant" | "copy" | "iota" | "partition-id" | "replica-id" | "slice"
-    )
 }
 
 /// Elements of the last operand of an update, which replace others.

@@ -23,6 +23,8 @@ mod liveness;
 mod provenance;
 mod schedule;
 mod storage;
+pub mod time;
+mod work;
 
 pub use backend::{Backend, Order};
 pub use cost::InstructionCosts;
@@ -85,7 +87,7 @@ pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
     }
     let kinds = Kinds::new(&graph, &steps, &order, &liveness, question.arguments);
     let (resident, mut memory) = resident(&graph, &aliases, &kinds);
-    let timeline = timeline(&graph, &steps, &liveness, &kinds, Held { resident, callees: &callees });
+    let timeline = timeline(&graph, &steps, &liveness, &kinds, Held { resident, callees: &callees.needs });
     let temporaries = |live: &MemoryByKind| live.total().saturating_sub(resident.total());
     memory.peak = resident;
     for live in &timeline {
@@ -94,24 +96,34 @@ pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
         }
     }
     let instructions = question.costs.map(|costs| instructions::count(&graph, &steps, costs)).unwrap_or_default();
+    let work = work::count(&graph, &callees.work);
     unknown.extend(&graph.unknown);
     let unknown = unknown.into_iter().map(str::to_owned).collect();
-    let estimate = Estimate { memory, instructions, unknown, fit: None };
+    let estimate = Estimate { memory, instructions, work, unknown, fit: None };
     let of_step = |step: &StepId| if kinds.is_of_update(*step) { None } else { layer::of(&graph, &steps, *step) };
     let layers = order.iter().map(of_step).collect();
     Ok(Analysis { estimate, timeline, layers, backward_at: kinds.backward_at })
 }
 
-/// The memory in bytes that each kept callee needs beside the operands and results of a call, by the number of its computation.
+/// Computations that stay calls, by their number.
+#[derive(Default)]
+struct Callees {
+    /// The memory in bytes that each needs beside the operands and results of a call.
+    needs: FxHashMap<u32, u64>,
+    /// The work of each.
+    work: work::OfCallees,
+}
+
+/// The memory and the work of each kept callee.
 fn callees<'m>(
     hlo: &'m Hlo,
     backend: Backend,
     budget: &mut Budget,
     unknown: &mut BTreeSet<&'m str>,
-) -> Result<FxHashMap<u32, u64>> {
-    let mut needs = FxHashMap::default();
+) -> Result<Callees> {
+    let mut callees = Callees::default();
     if !backend.keeps_calls {
-        return Ok(needs);
+        return Ok(callees);
     }
     let calls = (0..hlo.len()).filter(|&at| is_kept(hlo, at));
     // Callees stand before callers.
@@ -125,12 +137,14 @@ fn callees<'m>(
         liveness.walk(|change| match change {
             Change::Begins(step) => live += steps.steps[step as usize].bytes,
             Change::Ends(step) => live -= steps.steps[step as usize].bytes,
-            Change::Runs(step) => most = most.max(live + workspace(&graph, &steps, step, &needs)),
+            Change::Runs(step) => most = most.max(live + workspace(&graph, &steps, step, &callees.needs)),
         });
         unknown.extend(&graph.unknown);
-        needs.insert(computation as u32, most);
+        let work = work::count(&graph, &callees.work);
+        callees.needs.insert(computation as u32, most);
+        callees.work.insert(computation as u32, work);
     }
-    Ok(needs)
+    Ok(callees)
 }
 
 /// The memory in bytes that a step needs while it runs if it is a call. A call with several results needs it while the last one is

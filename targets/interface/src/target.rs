@@ -6,6 +6,7 @@ use crate::settings::RunSettings;
 use halite_bundle::estimate::{Estimate, Fit, MemoryKind};
 use halite_bundle::{Manifest, ModuleRole};
 use halite_estimate::Analysis;
+use halite_estimate::time::Machine;
 use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
 use halite_passes::{DialectEntry, RankSource};
@@ -73,6 +74,11 @@ pub trait Target: fmt::Debug + Send + Sync {
     /// Peak FLOP/s of matmuls on one rank with the operand type of the recipe, as the target's documents state it; `None` where they
     /// do not.
     fn peak_flops(&self, _recipe: &Recipe) -> Option<u64> {
+        None
+    }
+
+    /// The machine that a variant runs on, for the time of programs compiled with these flags; `None` where its links are not known.
+    fn machine(&self, _variant: &TargetName, _flags: &[String]) -> Option<Machine> {
         None
     }
 

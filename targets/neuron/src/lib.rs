@@ -17,6 +17,7 @@ mod forms;
 mod generation;
 pub mod kernels;
 pub mod legality;
+mod machine;
 pub mod memory;
 #[cfg(feature = "neuronx-cc")]
 pub mod neuronx;

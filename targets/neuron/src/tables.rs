@@ -2,6 +2,7 @@
 //! and how reliable that is. They are parsed once.
 //!
 //! - `hardware.toml`: instances, cores, memory, rates, sizes of groups
+//! - `topology.toml`: engines, links, fixed costs, prices
 //! - `elements.toml`: element types
 //! - `limits.toml`: limits of one module
 //! - `costs.toml`: the cost of work in instructions
@@ -19,6 +20,7 @@ mod forms;
 mod hardware;
 mod kernel;
 mod rule;
+mod topology;
 
 pub use compiler::{CompilerError, CompilerFlag, CompilerVersion, FlagDefault, FlagGiver, VersionRange};
 pub use environment::{ReservedVariables, Setter, Variable, VariableValues};
@@ -26,6 +28,7 @@ pub use forms::Forms;
 pub use hardware::{CoreGroups, ElementType, ElementUse, Hardware, Limits, Peak, StridedGroup};
 pub use kernel::{KernelConfig, KernelResult, KernelSchema};
 pub use rule::{Condition, Level, Numbers, Rule, TakenOpcodes, WindowForm};
+pub use topology::{CoreLink, Topology};
 
 use crate::Generation;
 use halite_recipe::TargetName;
@@ -41,6 +44,8 @@ static BUILTIN: LazyLock<Tables> = LazyLock::new(Tables::parse);
 pub struct Tables {
     /// One row for each Neuron target.
     pub hardware: Vec<Hardware>,
+    /// What time follows from.
+    pub topologies: Vec<Topology>,
     /// Element types.
     pub elements: Vec<ElementType>,
     /// Limits of one module.
@@ -91,6 +96,7 @@ impl Tables {
         let compiler: Compiler = parse("compiler.toml", include_str!("../data/compiler.toml"));
         Self {
             hardware: rows("hardware.toml", include_str!("../data/hardware.toml")),
+            topologies: rows("topology.toml", include_str!("../data/topology.toml")),
             elements: rows("elements.toml", include_str!("../data/elements.toml")),
             limits: rows("limits.toml", include_str!("../data/limits.toml")),
             costs: rows("costs.toml", include_str!("../data/costs.toml")),
@@ -109,6 +115,11 @@ impl Tables {
     /// The hardware of a generation.
     pub fn hardware(&self, generation: Generation) -> Option<&Hardware> {
         self.hardware.iter().find(|row| row.target == generation)
+    }
+
+    /// What the time of a program follows from, beside the hardware.
+    pub fn topology(&self, generation: Generation) -> Option<&Topology> {
+        self.topologies.iter().find(|row| row.targets.contains(&generation))
     }
 
     /// The limits of one module for a target.

@@ -1,5 +1,6 @@
 //! The target.
 
+use crate::machine::machine;
 use crate::memory::{compared, logical_core, of_hlo};
 use crate::{Generation, Neuron, SECTION, Tables, advice, findings, forms, kernels, settings};
 use halite_bundle::estimate::{Estimate, Fit, MemoryKind};
@@ -10,6 +11,7 @@ use halite_passes::{DialectEntry, RankSource};
 use halite_recipe::{Form, Recipe, Section, TargetName};
 use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
 use halite_target::estimate::Analysis;
+use halite_target::estimate::time::Machine;
 use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target, Variant};
 
 /// Programs that `neuronx-cc` compiles, a variant for each generation of the hardware.
@@ -74,6 +76,10 @@ impl Target for NeuronTarget {
         let peak = Tables::builtin().hardware(generation)?.peaks.iter().find(|peak| peak.dtype == operand)?;
         let cores = logical_core(generation, &settings::flags(recipe));
         Some(peak.flops as u64 * u64::from(cores))
+    }
+
+    fn machine(&self, variant: &TargetName, flags: &[String]) -> Option<Machine> {
+        machine(Generation::named(variant)?, flags)
     }
 
     /// The size that NxD keeps its buckets below.

@@ -1,0 +1,86 @@
+//! What an update takes: time by cause, memory by owner, money.
+
+use halite_bundle::Manifest;
+use halite_bundle::estimate::{FitVerdict, MemoryByKind};
+use halite_estimate::time::{Machine, PriceKind, StepTime, step_time};
+use serde::Serialize;
+
+/// What an update of a bundle takes on a machine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bill {
+    /// Ranks that take part.
+    pub ranks: u64,
+    /// Instances that these need; a part of one counts as a whole.
+    pub instances: u64,
+    /// Tokens, or examples where the model has no sequences, of an update over all ranks.
+    pub tokens: u64,
+    /// The time of an update, in seconds, by cause.
+    pub step: StepTime,
+    /// The share of the peak rate of all ranks that the products of the model take, recomputed ones not counted.
+    pub mfu: f64,
+    /// Bytes of a rank at the peak, by kind, of the module that needs most.
+    pub peak: MemoryByKind,
+    /// Bytes that a rank needs, and how many it has.
+    pub memory: [u64; 2],
+    /// Whether that fits; `None` where the target does not say.
+    pub fits: Option<FitVerdict>,
+    /// What a billion tokens cost, by kind of contract.
+    pub costs: Vec<Cost>,
+}
+
+/// A price for the tokens.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Cost {
+    /// The kind of contract.
+    pub kind: PriceKind,
+    /// US dollars for an hour of all instances.
+    pub hour: f64,
+    /// US dollars for a billion tokens.
+    pub billion_tokens: f64,
+}
+
+impl Bill {
+    /// The bill of a bundle; `None` where its modules have no estimates, or nothing is scheduled.
+    pub fn of(manifest: &Manifest, machine: &Machine) -> Option<Self> {
+        let step = step_time(manifest, machine)?;
+        let ranks = manifest.num_ranks() as u64;
+        let instances = ranks.div_ceil(machine.instance.ranks.max(1));
+        let (tokens, statistics) = (manifest.statistics.tokens_per_step, &manifest.statistics);
+        let asked = statistics.matmul_flops_per_token as f64 * tokens as f64;
+        let peak_rate = machine.peak(&manifest.recipe.precision.operand.to_string()) * ranks as f64;
+        let (fits, peak, memory) = memory(manifest);
+        let cost = |price: &halite_estimate::time::Price| {
+            let hour = price.dollars * instances as f64;
+            Cost { kind: price.kind, hour, billion_tokens: hour / 3600.0 * step.total / tokens as f64 * 1e9 }
+        };
+        let costs = machine.instance.prices.iter().map(cost).collect();
+        let mfu = asked / (peak_rate * step.total);
+        Some(Self { ranks, instances, tokens, step, mfu, peak, memory, fits, costs })
+    }
+
+    /// Tokens in a second, over all ranks.
+    pub fn tokens_per_second(&self) -> f64 {
+        self.tokens as f64 / self.step.total
+    }
+
+    /// The cost under the cheapest contract that cannot be taken back, or of any where there is none.
+    pub fn cost(&self) -> Option<&Cost> {
+        let order = |cost: &&Cost| (cost.kind == PriceKind::Spot, (cost.billion_tokens * 1e6) as u64);
+        self.costs.iter().min_by_key(order)
+    }
+}
+
+/// The verdict, the peak by kind, and bytes needed and there, of the module that is furthest from fitting.
+fn memory(manifest: &Manifest) -> (Option<FitVerdict>, MemoryByKind, [u64; 2]) {
+    match manifest.furthest_from_fitting() {
+        Some((_, estimate, fit)) => {
+            (Some(fit.verdict()), estimate.memory.peak, [estimate.memory.total(), fit.memory_limit])
+        }
+        None => {
+            let estimates = manifest.modules.iter().filter_map(|module| module.estimate.as_ref());
+            let most = estimates.max_by_key(|estimate| estimate.memory.total());
+            let peak = most.map(|estimate| estimate.memory.peak).unwrap_or_default();
+            (None, peak, [most.map_or(0, |estimate| estimate.memory.total()), 0])
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! The search for the best layout.
+
+use super::bound::Whole;
+use super::shallow::{self, Told, compiled, told};
+use crate::{Bill, Layout, Space};
+use halite::Session;
+use halite_bundle::estimate::FitVerdict;
+use halite_bundle::{Buffer, BufferRole};
+use halite_estimate::time::{Machine, StepTime};
+use halite_recipe::ConfigValue;
+use halite_support::{Diagnostic, Diagnostics, check_cancelled, codes};
+use indexmap::IndexMap;
+use serde::Serialize;
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// A preset, a recipe or a model, as all commands take it.
+    pub input: String,
+    /// Keys of the recipe with their values, on every layout.
+    pub set: Vec<String>,
+    /// The target, by name.
+    pub target: String,
+    /// The machine of the target.
+    pub machine: Machine,
+    /// Instances, all of which are used.
+    pub instances: u64,
+    /// Sequences of an update; `None` for those of the recipe.
+    pub sequences: Option<u64>,
+    /// Layouts to show.
+    pub shown: usize,
+}
+
+/// How many layouts were looked at in which way.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Considered {
+    /// All layouts.
+    pub layouts: usize,
+    /// Those whose state alone is more than a rank has.
+    pub too_much_state: usize,
+    /// Those that cannot be faster than the ones shown.
+    pub too_slow: usize,
+    /// Those that were told from shallow models.
+    pub shallow: usize,
+    /// Those of these that need more memory than a rank has.
+    pub too_much_memory: usize,
+    /// Those that were compiled whole.
+    pub compiled: usize,
+    /// Those that the compiler refused.
+    pub refused: usize,
+}
+
+/// A layout that was compiled, with its bill.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Planned {
+    /// The layout.
+    pub layout: Layout,
+    /// What it takes.
+    pub bill: Bill,
+}
+
+/// A layout that was looked at, and what came of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Found {
+    /// The layout.
+    pub layout: Layout,
+    /// Seconds of an update and bytes of a rank, as told by shallow models.
+    pub seconds: f64,
+    /// Bytes that a rank needs.
+    pub bytes: f64,
+}
+
+/// What a search found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    /// The fastest layouts that fit, each compiled whole; the best first.
+    pub planned: Vec<Planned>,
+    /// All that was told from shallow models, for a plot.
+    pub found: Vec<Found>,
+    /// The layout that needs least memory, where none fits.
+    pub nearest: Option<Found>,
+    /// How many layouts were looked at in which way.
+    pub considered: Considered,
+    /// Why the compiler refused layouts, each reason once, with how many it refused.
+    pub refusals: IndexMap<String, usize>,
+}
+
+/// A search under way.
+pub struct Search<'a> {
+    session: &'a mut Session,
+    question: &'a Question,
+    space: Space,
+    whole: Whole,
+    plan: Plan,
+    /// Seconds of a micro-batch on the ranks that share a layer, by what decides them.
+    micro_batches: IndexMap<(u64, u64, Option<&'static str>), Option<f64>>,
+}
+
+/// A layout that waits, with the least time that it can take.
+struct Waiting {
+    layout: Layout,
+    least: f64,
+    state: Known,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// Nothing but bounds of the whole.
+    Bounds,
+    /// What a micro-batch takes.
+    MicroBatch,
+    /// What shallow models told.
+    Shallow,
+}
+
+/// Shallow models are within this of the whole one; a law holds them to it.
+const TOLD_WITHIN: f64 = 0.03;
+
+impl<'a> Search<'a> {
+    /// Prepares the search: reads the recipe and lists the layouts.
+    ///
+    /// # Errors
+    /// When the recipe is wrong, or no layout uses all ranks.
+    pub fn new(session: &'a mut Session, question: &'a Question) -> Result<Self, Diagnostics> {
+        let alone = Layout {
+            tensor: 1,
+            pipeline: 1,
+            chunks: 1,
+            schedule: "1f1b",
+            data: 1,
+            fsdp: 1,
+            batch: 1,
+            accumulate: 1,
+            recompute: None,
+        };
+        let stated = session.load(&question.input, &question.set)?;
+        let config = session.elaborate(&stated)?.config;
+        let int = |key: &str| match config.get(key) {
+            Some(&ConfigValue::Int(value)) => u64::try_from(value).ok(),
+            _ => None,
+        };
+        let parallel = stated.recipe.parallel.clone().unwrap_or_default();
+        let batch = stated.recipe.batch.map_or_else(|| int("batch").unwrap_or(1), |batch| batch as u64);
+        let steps = stated.recipe.accumulate.map_or(1, |accumulate| u64::from(accumulate.steps));
+        let recipe_sequences = batch * steps * u64::from(parallel.data) * u64::from(parallel.fsdp);
+        let ranks = question.instances * question.machine.instance.ranks;
+        let fixed = question.set.iter().filter_map(|set| set.split_once('='));
+        let space = Space {
+            ranks,
+            sequences: question.sequences.unwrap_or(recipe_sequences),
+            layers: int("layers"),
+            most_tensor: question.machine.instance.ranks.min(int("heads").unwrap_or(u64::MAX)),
+            instance: question.machine.instance.ranks,
+            fixed: fixed.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect(),
+        };
+        // One rank with the whole model says what all of it takes.
+        let one = whole_of(session, question, &alone, space.layers)?;
+        let whole = Whole { flops: one.flops * space.sequences as f64, ..one };
+        let plan = Plan {
+            planned: Vec::new(),
+            found: Vec::new(),
+            nearest: None,
+            considered: Considered::default(),
+            refusals: IndexMap::new(),
+        };
+        Ok(Self { session, question, space, whole, plan, micro_batches: IndexMap::new() })
+    }
+
+    /// Looks at the layouts, those first that can be fastest; tells `progress` after each step.
+    ///
+    /// # Errors
+    /// When no layout uses all ranks with the sequences of an update, or the work was cancelled.
+    pub fn run(mut self, mut progress: impl FnMut(&Considered, Option<&Planned>)) -> Result<Plan, Diagnostics> {
+        let layouts = self.space.layouts();
+        self.plan.considered.layouts = layouts.len();
+        if layouts.is_empty() {
+            return Err(self.no_layout().into());
+        }
+        let capacity = self.question.machine.capacity as f64;
+        let mut waiting: Vec<Waiting> = Vec::new();
+        for layout in layouts {
+            if self.whole.state_of(&layout) > capacity {
+                self.plan.considered.too_much_state += 1;
+                continue;
+            }
+            let least = self.whole.seconds(&layout, self.space.ranks, &self.question.machine);
+            waiting.push(Waiting { layout, least, state: Known::Bounds });
+        }
+        while let Some(at) = first(&waiting) {
+            check_cancelled()?;
+            let next = waiting.swap_remove(at);
+            if self.worst().is_some_and(|worst| next.least > worst) {
+                self.plan.considered.too_slow += waiting.len() + 1;
+                break;
+            }
+            if let Some(next) = self.look(next)? {
+                waiting.push(next);
+            }
+            progress(&self.plan.considered, self.plan.planned.first());
+        }
+        Ok(self.plan)
+    }
+
+    /// Looks closer at a layout; returns it where it still waits.
+    fn look(&mut self, next: Waiting) -> Result<Option<Waiting>, Diagnostics> {
+        match next.state {
+            Known::Bounds => {
+                let least = self.with_micro_batches(&next.layout)?.map_or(next.least, |own| own.max(next.least));
+                Ok(Some(Waiting { least, state: Known::MicroBatch, ..next }))
+            }
+            Known::MicroBatch => {
+                let told = match self.space.layers {
+                    Some(layers) => told(self.session, self.question, &next.layout, layers),
+                    None => compiled(self.session, self.question, &next.layout, None).map(|bill| Told {
+                        step: bill.step,
+                        memory: bill.memory.map(|bytes| bytes as f64),
+                    }),
+                };
+                let Some(Told { step, memory: [needs, has] }) = self.taken(told)? else { return Ok(None) };
+                self.plan.considered.shallow += 1;
+                let found = Found { layout: next.layout.clone(), seconds: step.total, bytes: needs };
+                let nearer = self.plan.nearest.as_ref().is_none_or(|nearest| needs < nearest.bytes);
+                if nearer {
+                    self.plan.nearest = Some(found.clone());
+                }
+                self.plan.found.push(found);
+                if needs > (1.0 + TOLD_WITHIN) * has {
+                    self.plan.considered.too_much_memory += 1;
+                    return Ok(None);
+                }
+                let least = step.total * (1.0 - TOLD_WITHIN);
+                Ok(Some(Waiting { least, state: Known::Shallow, ..next }))
+            }
+            Known::Shallow => {
+                let bill = compiled(self.session, self.question, &next.layout, None);
+                let Some(bill) = self.taken(bill)? else { return Ok(None) };
+                self.plan.considered.compiled += 1;
+                if bill.fits == Some(FitVerdict::DoesNotFit) || bill.memory[0] > bill.memory[1] && bill.memory[1] > 0 {
+                    self.plan.considered.too_much_memory += 1;
+                    return Ok(None);
+                }
+                self.plan.planned.push(Planned { layout: next.layout, bill });
+                self.plan.planned.sort_by(|a, b| a.bill.step.total.total_cmp(&b.bill.step.total));
+                self.plan.planned.truncate(self.question.shown);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The least seconds of an update with what a micro-batch of these sizes takes; `None` where that cannot be compiled.
+    fn with_micro_batches(&mut self, layout: &Layout) -> Result<Option<f64>, Diagnostics> {
+        let key = (layout.tensor, layout.batch, layout.recompute);
+        let one = match self.micro_batches.get(&key) {
+            Some(&one) => one,
+            None => {
+                let alone = Layout {
+                    pipeline: 1,
+                    chunks: 1,
+                    schedule: "1f1b",
+                    data: 1,
+                    fsdp: 1,
+                    accumulate: 2,
+                    ..layout.clone()
+                };
+                let told = match self.space.layers {
+                    Some(layers) => told(self.session, self.question, &alone, layers).ok(),
+                    None => None,
+                };
+                check_cancelled()?;
+                let one = told.map(|told| of_micro_batch(&told.step) / 2.0);
+                self.micro_batches.insert(key, one);
+                one
+            }
+        };
+        let all = layout.accumulate as f64 / layout.pipeline as f64 * layout.bubble();
+        Ok(one.map(|one| one * all * (1.0 - TOLD_WITHIN)))
+    }
+
+    /// A result that the compiler did not refuse; refusals are counted.
+    fn taken<T>(&mut self, result: Result<T, Diagnostics>) -> Result<Option<T>, Diagnostics> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(errors) => {
+                check_cancelled()?;
+                let reason = errors.iter().next().map(|error| error.code().id.to_owned() + ": " + error.message());
+                *self.plan.refusals.entry(reason.unwrap_or_default()).or_default() += 1;
+                self.plan.considered.refused += 1;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The seconds of the slowest layout that is shown, where enough are.
+    fn worst(&self) -> Option<f64> {
+        let full = self.plan.planned.len() >= self.question.shown;
+        self.plan.planned.last().filter(|_| full).map(|planned| planned.bill.step.total)
+    }
+
+    fn no_layout(&self) -> Diagnostic {
+        let Space { ranks, sequences, .. } = self.space;
+        let message = format!("no layout shares {sequences} sequences of an update over {ranks} ranks as stated");
+        Diagnostic::error(codes::USAGE, message)
+            .help("state more sequences, e.g. `--sequences 1024`, fewer nodes, or fewer keys")
+    }
+}
+
+/// The position of the layout that can be fastest, of equals the first that was listed.
+fn first(waiting: &[Waiting]) -> Option<usize> {
+    let least = |(_, a): &(usize, &Waiting), (_, b): &(usize, &Waiting)| {
+        // What is known best comes first: it may end the search.
+        let known = |own: &Waiting| own.state != Known::Shallow;
+        a.least.total_cmp(&b.least).then(known(a).cmp(&known(b)))
+    };
+    waiting.iter().enumerate().min_by(least).map(|(at, _)| at)
+}
+
+/// The seconds of all micro-batches of an update on one replica.
+fn of_micro_batch(step: &StepTime) -> f64 {
+    step.products + step.other + step.wire.values().sum::<f64>()
+}
+
+/// What the whole model takes on one rank, from shallow ones where its layers are known.
+fn whole_of(session: &mut Session, question: &Question, layout: &Layout, layers: Option<u64>) -> Result<Whole, Diagnostics> {
+    let Some(layers) = layers.filter(|layers| *layers > 2) else { return totals(session, question, layout, None) };
+    let one = totals(session, question, layout, Some(1))?;
+    let two = totals(session, question, layout, Some(2))?;
+    let line = |one: f64, two: f64| one + (layers as f64 - 1.0) * (two - one);
+    Ok(Whole {
+        state: line(one.state, two.state),
+        weights: line(one.weights, two.weights),
+        flops: line(one.flops, two.flops),
+        peak: one.peak,
+    })
+}
+
+/// What a model with so many layers takes for a sequence on one rank.
+fn totals(session: &mut Session, question: &Question, layout: &Layout, layers: Option<u64>) -> Result<Whole, Diagnostics> {
+    let compiled = shallow::bundle(session, question, layout, layers)?;
+    let (manifest, statistics) = (&compiled.manifest, &compiled.manifest.statistics);
+    let weights = manifest.buffers.iter().filter(|buffer| matches!(buffer.role, BufferRole::Weight(_)));
+    let weights: u64 = weights.map(Buffer::local_bytes).sum();
+    Ok(Whole {
+        state: statistics.state_bytes as f64,
+        weights: weights as f64,
+        flops: statistics.matmul_flops_per_token as f64 * statistics.tokens_per_step as f64,
+        peak: question.machine.peak(&manifest.recipe.precision.operand.to_string()),
+    })
+}
