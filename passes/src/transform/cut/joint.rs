@@ -2,14 +2,15 @@
 
 use super::couple::{Couple, Link};
 use super::min_cut::{Node, keep};
-use super::policy::Policy;
+use super::policy::{FunctionOf, Policy};
 use super::price::{Price, Totals};
 use crate::transform::needed::needed;
 use halite_ir::{
-    FuncId, Function, InferCx, Inst, LocTable, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, ValueData,
+    FuncId, FuncResult, Function, InferCx, Inst, LocTable, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, ValueData,
     function_flops, inst_cost,
 };
 use halite_support::{Diagnostic, Name, Result};
+use rustc_hash::FxHashSet;
 
 /// A forward and its backward as one function: its parameters are those of the forward, then those that the backward has of its own;
 /// its results those of the forward but for residuals, then those of the backward.
@@ -55,6 +56,8 @@ impl Joint {
     /// Of two functions of a module.
     pub(super) fn of(module: &mut Module, registry: &Registry, couple: &Couple) -> Result<Self> {
         let (forward, backward) = (module.function(couple.forward).clone(), module.function(couple.backward).clone());
+        // What a callee hands to its own backward is settled there.
+        let of_calls = residuals_of_calls(module, &forward);
         let mut b = Rewriter::new(module, registry, &forward);
         for inst in &forward.insts {
             b.copy(&forward, inst)?;
@@ -80,7 +83,8 @@ impl Joint {
         })?;
         b.set_loc(outer);
         values.iter().for_each(|&value| b.result(value));
-        let residuals = forward.results.iter().filter(|own| forward.task.is_some() && own.role == ResultRole::Residual);
+        let is_handed_on = |own: &FuncResult| own.role == ResultRole::Residual && !of_calls.contains(&own.value);
+        let residuals = forward.results.iter().filter(|own| forward.task.is_some() && is_handed_on(own));
         for residual in residuals.clone() {
             let value = b.value(residual.value)?;
             b.result(value);
@@ -133,6 +137,7 @@ impl Joint {
             Node { cost, inputs: None, needed: false }
         };
         let mut nodes: Vec<Node> = function.values.iter().map(node).collect();
+        let function_of = FunctionOf { scope, is_part: self.of_forward.is_some() };
         for (param, _) in function.params[..self.args].iter().zip(free).filter(|(_, free)| **free) {
             nodes[param.value.index()].inputs = Some(Vec::new());
         }
@@ -141,7 +146,7 @@ impl Joint {
             let is_primal = inst.results.iter().all(|result| primal[result.index()]);
             if !is_primal {
                 inst.args.iter().for_each(|arg| nodes[arg.index()].needed |= primal[arg.index()]);
-            } else if inst.args.is_empty() || policy.allows(&cx, locs, inst, scope) {
+            } else if inst.args.is_empty() || policy.allows(&cx, locs, inst, function_of) {
                 let inputs: Vec<usize> = inst.args.iter().map(|arg| arg.index()).collect();
                 inst.results.iter().for_each(|result| nodes[result.index()].inputs = Some(inputs.clone()));
                 if let Some(first) = inst.results.first() {
@@ -252,7 +257,8 @@ impl Joint {
             b.replace(kept, value);
         }
         joint.params[self.args..].iter().for_each(|param| b.copy_param(joint, param));
-        if holds {
+        // The forward of a part is in a program of its own, with which nothing is merged.
+        if holds && self.of_forward.is_none() {
             self.hold(&mut b, choice)?;
         }
         for inst in &joint.insts {
@@ -310,6 +316,16 @@ impl Joint {
         held.iter().zip(released).for_each(|(&old, new)| b.replace(old, new));
         Ok(())
     }
+}
+
+/// The residuals that calls of a function give.
+fn residuals_of_calls(module: &Module, function: &Function) -> FxHashSet<Value> {
+    let of_call = |inst: &Inst| {
+        let results = inst.call().map_or(&[][..], |call| &module.function(call.callee).results);
+        let values = inst.results.iter().zip(results).filter(|(_, result)| result.role == ResultRole::Residual);
+        values.map(|(value, _)| *value).collect::<Vec<_>>()
+    };
+    function.insts.iter().flat_map(of_call).collect()
 }
 
 fn begin<'a>(module: &'a mut Module, registry: &'a Registry, joint: &Function, name: Name) -> Rewriter<'a> {

@@ -22,6 +22,15 @@ pub(super) struct Policy<'a> {
     narrows_once: bool,
 }
 
+/// The function in which an instruction stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FunctionOf<'a> {
+    /// The scope in which it is called.
+    pub(super) scope: &'a str,
+    /// Whether it is a part of a pipeline, which the model calls once.
+    pub(super) is_part: bool,
+}
+
 impl<'a> Policy<'a> {
     pub(super) fn of(recipe: &'a Recipe) -> Self {
         let entries = &recipe.recompute;
@@ -38,19 +47,22 @@ impl<'a> Policy<'a> {
         self.entries.iter().filter_map(pattern).any(|pattern| pattern.scope.is_some())
     }
 
-    /// Whether an instruction may be computed again, in a function that is called in this scope.
-    pub(super) fn allows(&self, cx: &InferCx<'_>, locs: &LocTable, inst: &Inst, scope: &str) -> bool {
+    /// Whether an instruction of a function may be computed again.
+    pub(super) fn allows(&self, cx: &InferCx<'_>, locs: &LocTable, inst: &Inst, of: FunctionOf<'_>) -> bool {
         let has = |policy| self.entries.contains(&Recompute::Policy(policy));
-        let is_matched = self.is_matched(locs, inst, scope);
+        let is_matched = self.is_matched(locs, inst, of.scope);
         let effect = inst.op.def().effect(cx);
         let rounds = inst.rounds_at_random() || (self.narrows_once && inst.rounding.is_some());
         // All ranks run one program, so that all of them take part again.
         let repeats = (effect.movable || effect.ordered) && effect.mergeable;
-        if has(RecomputePolicy::None) || rounds || !repeats {
+        // What a part calls, such as a layer, says for itself what is computed again.
+        let is_layer = of.is_part && inst.op.callee().is_some() && work(cx, inst) == Work::Products;
+        if has(RecomputePolicy::None) || rounds || !repeats || is_layer {
             return false;
         }
         let is_attention = || has(RecomputePolicy::Attention) && is_within(locs, inst, &ATTENTION);
-        if self.everything || is_matched || has(RecomputePolicy::Block) || is_attention() {
+        let is_block = has(RecomputePolicy::Block) && !of.is_part;
+        if self.everything || is_matched || is_block || is_attention() {
             return true;
         }
         match work(cx, inst) {
