@@ -106,9 +106,8 @@ impl Target for NeuronTarget {
     }
 
     fn check_module(&self, hlo: &Graph, recipe: &Recipe, sources: &SourceMap) -> ModuleCheck {
-        Generation::of(recipe).map_or_else(ModuleCheck::default, |generation| {
-            findings::of_module(hlo, &findings::profile(recipe, generation), sources)
-        })
+        Generation::of(recipe)
+            .map_or_else(ModuleCheck::default, |generation| findings::of_module(hlo, recipe, generation, sources))
     }
 
     fn check_bundle(&self, recipe: &Recipe, checks: &[(&ModuleRole, &ModuleCheck)]) -> Diagnostics {
