@@ -315,7 +315,19 @@ impl OnMesh {
     /// # Panics
     /// As [`new`](Self::new).
     pub fn with_precision(model: Model, ranks: Ranks, precision: &str) -> Self {
-        let loaded = Loaded::new(model, &settings(ranks, precision));
+        Self::of(Loaded::new(model, &settings(ranks, precision)))
+    }
+
+    /// The same in `f64` with more settings of the recipe.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn with_settings(model: Model, ranks: Ranks, own: &[&str]) -> Self {
+        let own = own.iter().map(|&setting| setting.to_owned());
+        Self::of(Loaded::new(model, &settings(ranks, "fp64").into_iter().chain(own).collect::<Vec<_>>()))
+    }
+
+    fn of(loaded: Loaded) -> Self {
         let whole = loaded.made(STEP);
         let local = loaded.after(whole.clone(), "partition");
         Self { loaded, whole, local }

@@ -24,6 +24,8 @@ pub struct Layer {
     end: usize,
     bytes: u64,
     waits: bool,
+    /// The name of the layer of its weights.
+    pub name: Option<String>,
 }
 
 /// A gradient that is scattered, and that nothing reads before the next layer.
@@ -78,6 +80,12 @@ impl<'f> Order<'f> {
     pub fn late(&self, scatter: &Scatter) -> usize {
         let place = self.place[scatter.inst];
         self.layers[scatter.layer + 1..].iter().filter(|after| after.start < place).count()
+    }
+
+    /// The layers of the model whose gathered weights are read after the next layer that computes with such has begun.
+    pub fn held_beyond(&self) -> Vec<&Layer> {
+        let pairs = self.layers.windows(2).filter(|pair| pair[0].name.is_some() && pair[0].end >= pair[1].start);
+        pairs.map(|pair| &pair[0]).collect()
     }
 
     /// The first thing that is not as a recipe asks for.
@@ -190,7 +198,7 @@ impl<'f> Order<'f> {
             let name = self.layer(weight);
             let is_new = layers.last().is_none_or(|(_, weights, own)| *own != name || weights.contains(&weight));
             if is_new {
-                let layer = Layer { gathers: Vec::new(), start: first, end: last, bytes: 0, waits: true };
+                let layer = Layer { gathers: Vec::new(), start: first, end: last, bytes: 0, waits: true, name: None };
                 layers.push((layer, Vec::new(), name));
             }
             if let Some((layer, weights, _)) = layers.last_mut() {
@@ -201,7 +209,7 @@ impl<'f> Order<'f> {
                 layer.waits &= waits;
             }
         }
-        layers.into_iter().map(|(layer, ..)| layer).collect()
+        layers.into_iter().map(|(layer, _, name)| Layer { name, ..layer }).collect()
     }
 
     /// Whether an instruction gathers on what is made of a value by moving it.

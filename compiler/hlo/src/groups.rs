@@ -1,5 +1,6 @@
 //! The groups of collectives, in whichever way they are written.
 
+use crate::frontend::HAS_TOKEN;
 use crate::iota::iota;
 use crate::proto::{AxisRefProto, HloInstructionProto, IotaReplicaGroupListProto};
 use crate::proto::{MeshAxesReplicaGroupListProto, MeshProto, ReplicaGroup};
@@ -22,6 +23,12 @@ impl HloInstructionProto {
     pub(crate) fn iota_groups(&self) -> Option<&IotaReplicaGroupListProto> {
         let list = self.collective_device_list.as_deref().and_then(|list| list.iota_replica_group_list.as_ref());
         list.or(self.iota_collective_device_list.as_deref())
+    }
+
+    /// Whether the last operand of a collective is a token, and so the last result.
+    pub fn has_token(&self) -> bool {
+        let attributes = self.frontend_attributes.as_deref();
+        attributes.and_then(|attributes| attributes.map.get(HAS_TOKEN)).is_some_and(|says| says == "1")
     }
 
     /// The field in which groups stand.

@@ -34,13 +34,14 @@ mod unknown;
 
 pub use attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim};
 pub use builder::{
-    CollectiveForm, ComputationBuilder, ComputationId, CustomCall, GroupField, Id, IndexFacts, ModuleBuilder, Signature,
+    CollectiveForm, ComputationBuilder, ComputationId, CustomCall, GroupField, Id, IndexFacts, ModuleBuilder,
+    Signature, Streams,
 };
 pub use canonical::canonical;
 pub use check::check;
 pub use checked::CheckedHlo;
 pub use codec::{decode, encode};
-pub use frontend::{INPUT_NAMES, OUTPUT_NAMES};
+pub use frontend::{COLLECTIVE_TYPE, HAS_TOKEN, INPUT_NAMES, OUTPUT_NAMES, STREAM};
 pub use iota::iota;
 pub use link::{DECOMPOSITION, is_custom_call, link_decompositions};
 pub use opcode::{BinaryOp, Calls, Comparison, Opcode, ReduceKind, RngAlgorithm, Row, UnaryOp, Work};

@@ -9,3 +9,4 @@ mod common;
 mod graph;
 mod link;
 mod text;
+mod tokens;

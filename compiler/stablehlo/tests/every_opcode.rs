@@ -98,7 +98,7 @@ fn what_others_write_is_kept() {
 /// StableHLO scatters one operand at a time; channels stay apart.
 #[test]
 fn sums_that_are_scattered_together_are_one_each() {
-    let form = CollectiveForm { groups: GroupField::ReplicaGroups, channels: true };
+    let form = CollectiveForm { groups: GroupField::ReplicaGroups, channels: true, ordered: None };
     let mut module = ModuleBuilder::new("scattered").with_collectives(form);
     let mut main = module.computation("main");
     let x = main.parameter("x", ArrayType::new(DType::F32, [4])).unwrap();

@@ -1,7 +1,7 @@
 //! Functions for the program of another.
 
 use halite_hlo::proto::HloModuleProto;
-use halite_hlo::{ArrayType, CheckedHlo, CollectiveForm, GroupField, ModuleBuilder, ReduceKind};
+use halite_hlo::{ArrayType, CheckedHlo, CollectiveForm, GroupField, ModuleBuilder, ReduceKind, Streams};
 use halite_stablehlo::{Form, Functions};
 use halite_support::Result;
 use halite_tensor::DType;
@@ -57,7 +57,7 @@ fn ranks_are_partitions_and_functions_the_callers() {
 fn the_form_of_the_hlo_makes_no_difference() {
     let text = printed(FUNCTIONS, |_| {}).unwrap();
     for groups in [GroupField::ReplicaGroups, GroupField::CollectiveDeviceList] {
-        let module = collectives(CollectiveForm { groups, channels: true }).unwrap();
+        let module = collectives(CollectiveForm { groups, channels: true, ordered: None }).unwrap();
         let form = Form::Functions(FUNCTIONS);
         assert_eq!(halite_stablehlo::print(&CheckedHlo::new(module).unwrap(), form).unwrap(), text);
     }
@@ -94,4 +94,12 @@ fn names_are_quoted_where_they_must_be() {
     for part in ["func.func private @\"a b\"(", "func.func private @\"a b_block\"(", "callee = @\"a b_block\""] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+}
+
+#[test]
+fn a_token_is_refused() {
+    let ordered = Some(Streams { ranks: 2, stride: 1 });
+    let module = collectives(CollectiveForm { ordered, ..CollectiveForm::default() }).unwrap();
+    let error = halite_stablehlo::print(&CheckedHlo::new(module).unwrap(), Form::Functions(FUNCTIONS)).unwrap_err();
+    assert!(error.message().contains("it hands on a token, and StableHLO has no collective that does"), "{error}");
 }

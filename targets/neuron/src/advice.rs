@@ -5,7 +5,7 @@ use crate::tables::{CoreGroups, Hardware};
 use crate::{Generation, Tables};
 use halite_bundle::estimate::{Estimate, Fit, FitVerdict, MemoryByKind};
 use halite_bundle::{Buffer, Manifest, ModuleRole};
-use halite_recipe::{MeshAxis, Recipe, batch_ranks};
+use halite_recipe::{MeshAxis, Recipe, SHARDS_WEIGHTS, batch_ranks};
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, codes};
 use halite_target::PolicyNeed;
@@ -117,6 +117,7 @@ impl Advice<'_> {
                 format!("shard the optimizer's {} over data-parallel cores (`parallel.zero = 1`)", bytes(optimizer));
             measures.push(Measure { saves: optimizer - optimizer / data, text });
         }
+        measures.extend(self.store_parts(recipe, optimizer));
         measures.extend(self.narrow(recipe));
         measures.extend(self.recompute(recipe));
         let step = memory.peak.activations + memory.peak.workspace;
@@ -166,6 +167,31 @@ impl Advice<'_> {
         let (shared, cores) = self.cores(total.div_ceil(limit.max(1)).max(by_instructions));
         let text = format!("split the model over {cores} cores or more (`parallel.tensor`)");
         Measure { saves: total - total / (cores / shared).max(1), text }
+    }
+
+    /// Ranks that take different sequences store parts of the weights, their gradients and the state.
+    fn store_parts(&self, recipe: &Recipe, optimizer: u64) -> Option<Measure> {
+        let (memory, mesh) = (&self.estimate.memory, &self.manifest.mesh);
+        let parallel = recipe.parallel.clone().unwrap_or_default();
+        let held = memory.peak.weights + memory.peak.gradients;
+        if parallel.stores_parts() || held * 8 <= memory.total() {
+            return None;
+        }
+        let (cores, key) = match batch_ranks(mesh) as u64 {
+            1 => {
+                let limit = self.estimate.fit.map_or(u64::MAX, |fit| fit.memory_limit).max(1);
+                let cores = group(&self.hardware.groups, memory.total().div_ceil(limit).max(2));
+                (cores, format!("parallel.fsdp = {cores}"))
+            }
+            cores => (cores, format!("parallel.zero = {SHARDS_WEIGHTS}")),
+        };
+        let all = if parallel.zero == 0 { held + optimizer } else { held };
+        let saves = all - all / cores;
+        let text = format!(
+            "store parts of the {} of weights, gradients and state that ranks have alike on {cores} cores (`{key}`)",
+            bytes(all)
+        );
+        Some(Measure { saves, text })
     }
 
     /// Computing activations again: the first policy under which the module fits, or the last that was tried.

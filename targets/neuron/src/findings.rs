@@ -2,11 +2,12 @@
 
 use crate::legality::{Finding, Presumed, Profile, check, presumed};
 use crate::memory::logical_core;
-use crate::tables::{CompilerVersion, Level, Rule};
+use crate::tables::{CompilerVersion, Level};
 use crate::{Generation, Neuron, Tables, settings};
 use halite_bundle::ModuleRole;
 use halite_hlo::graph::Graph;
-use halite_recipe::Recipe;
+use halite_hlo::proto::HloInstructionProto;
+use halite_recipe::{MeshAxis, Recipe};
 use halite_support::text::plain;
 use halite_support::{Diagnostic, Diagnostics, SourceMap, codes};
 use halite_target::{ModuleCheck, Origin, Repeated, origin};
@@ -47,7 +48,8 @@ fn downcasts(flags: &[String], target: Generation, version: &CompilerVersion) ->
 }
 
 /// Checks a module against the rules of a recipe.
-pub(crate) fn of_module(hlo: &Graph, profile: &Profile, sources: &SourceMap) -> ModuleCheck {
+pub(crate) fn of_module(hlo: &Graph, recipe: &Recipe, generation: Generation, sources: &SourceMap) -> ModuleCheck {
+    let profile = &profile(recipe, generation);
     let of_opcode = |presumed: Presumed| presumed.opcode;
     let presumed = presumed(hlo, profile.target).into_iter().map(of_opcode).collect();
     let mut checked = ModuleCheck { presumed, ..ModuleCheck::default() };
@@ -62,7 +64,8 @@ pub(crate) fn of_module(hlo: &Graph, profile: &Profile, sources: &SourceMap) -> 
         places.entry((&finding.rule.id, place, finding.found.clone())).or_default().push(finding);
     }
     let repeated = places.into_iter().map(|((_, origin, _), findings)| {
-        Repeated::new(diagnose(&findings[0], origin, profile, sources), findings.len())
+        let found = diagnose(&findings[0], origin, profile, sources).help(way_out(&findings[0], recipe));
+        Repeated::new(found, findings.len())
     });
     checked.findings = repeated.collect();
     checked
@@ -86,14 +89,32 @@ fn diagnose(finding: &Finding<'_>, origin: Option<Origin<'_>>, profile: &Profile
         .or_at(origin.and_then(|origin| origin.span(sources)), label)
         .note(format!("rule `{}`: {}{code}", rule.id, rule.consequence))
         .note(format!("source: {}", provenance.cite()))
-        .help(way_out(rule))
 }
 
-fn way_out(rule: &Rule) -> String {
-    match rule.waivable {
-        true => format!("{}; `neuron.allow = [\"{}\"]` lets it through", rule.remedy, rule.id),
-        false => rule.remedy.clone(),
-    }
+/// The remedy of a rule, with the keys of a recipe that make the groups of a collective.
+fn way_out(finding: &Finding<'_>, recipe: &Recipe) -> String {
+    let rule = finding.rule;
+    let keys = finding.instruction.filter(|_| OF_GROUPS.contains(&rule.id.as_str())).map(|inst| keys(inst, recipe));
+    let keys: Vec<String> = keys.unwrap_or_default().into_iter().map(|key| format!("`{key}`")).collect();
+    let made = if keys.is_empty() { String::new() } else { format!("; {} makes these groups", keys.join(" with ")) };
+    let allow =
+        if rule.waivable { format!("; `neuron.allow = [\"{}\"]` lets it through", rule.id) } else { String::new() };
+    format!("{}{made}{allow}", rule.remedy)
+}
+
+/// Rules about the groups of a collective.
+const OF_GROUPS: [&str; 3] = ["group-size", "group-placement", "group-lists"];
+
+/// The keys of the axes along which the ranks of a collective's first group differ.
+fn keys(inst: &HloInstructionProto, recipe: &Recipe) -> Vec<String> {
+    let (Ok(mesh), Some(groups)) = (recipe.mesh(), inst.groups()) else { return Vec::new() };
+    let ranks = groups.first().map_or(&[][..], |group| &group.replica_ids);
+    let ranks: Vec<usize> = ranks.iter().filter_map(|&rank| usize::try_from(rank).ok()).collect();
+    let differs = |axis: &MeshAxis| {
+        let is_one = |at| ranks.windows(2).all(|pair| mesh.coordinate(at, pair[0]) == mesh.coordinate(at, pair[1]));
+        mesh.sub_axes_of(axis.name()).any(|at| !is_one(at))
+    };
+    MeshAxis::ALL.into_iter().filter(differs).map(MeshAxis::key).collect()
 }
 
 /// Findings about all modules of a bundle together, beside those about each: allowed rules that nothing breaks, as errors if the

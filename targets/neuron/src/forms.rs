@@ -2,9 +2,9 @@
 
 use crate::tables::{CompilerVersion, ElementUse};
 use crate::{Generation, Neuron, Tables};
-use halite_hlo::CollectiveForm;
+use halite_hlo::{CollectiveForm, Streams};
 use halite_ir::{Indexing, KernelForm, LowerOptions};
-use halite_recipe::Recipe;
+use halite_recipe::{Calls, Divides, MeshAxis, Parallel, Recipe};
 use halite_support::{Diagnostic, Result, codes};
 
 /// The options with HLO in the form that a generation takes.
@@ -16,10 +16,39 @@ pub(crate) fn forms(recipe: &Recipe, generation: Generation, options: LowerOptio
         kernels: KernelForm::CustomCalls,
         reads: indexing(forms.one_hot_reads),
         sums: indexing(forms.one_hot_sums),
-        collectives: CollectiveForm { groups: emit.groups, channels: emit.channels },
+        collectives: CollectiveForm { groups: emit.groups, channels: emit.channels, ordered: ordered(recipe) },
         plain_calls: true,
         ..options
     }
+}
+
+/// The form of calls where a recipe states none.
+pub(crate) const CALLS: Calls = Calls::Inline;
+
+/// The streams of collectives that a token puts in one order, where the recipe wants it and the passes write an order.
+pub(crate) fn ordered(recipe: &Recipe) -> Option<Streams> {
+    let parallel = recipe.parallel.as_ref().filter(|parallel| parallel.stores_parts())?;
+    let is_written = Neuron::of(recipe).emit.tokens && recipe.calls(CALLS) == Calls::Inline;
+    let shares = |axis: &MeshAxis| axis.divides() == Divides::Weights;
+    let inside = parallel.order.iter().rev().take_while(|axis| !shares(axis));
+    let stride = inside.map(|&axis| parallel.degree(axis)).fold(1, u32::saturating_mul);
+    let ranks = parallel.order.iter().find(|axis| shares(axis)).map_or(1, |&axis| parallel.degree(axis));
+    is_written.then_some(Streams { ranks, stride })
+}
+
+/// A warning where a recipe wants tokens for an order that no pass writes.
+pub(crate) fn check_tokens(recipe: &Recipe) -> Option<Diagnostic> {
+    if !Neuron::of(recipe).emit.tokens || ordered(recipe).is_some() {
+        return None;
+    }
+    let stores = recipe.parallel.as_ref().is_some_and(Parallel::stores_parts);
+    let (why, help) = match stores {
+        true => ("layers are calls", "set `emit.calls = \"inline\"`"),
+        false => ("ranks store no parts of weights", "set `parallel.fsdp`"),
+    };
+    let message = format!("`neuron.emit.tokens` has no effect: {why}, and no pass orders collectives");
+    let warning = Diagnostic::warning(codes::RECIPE_CLASH, message).key("neuron.emit.tokens");
+    Some(warning.help(format!("{help}, or leave out `neuron.emit.tokens`")))
 }
 
 /// Whether a generation takes the element types of a precision.

@@ -39,6 +39,10 @@ halite_recipe::table! {
         pub groups: GroupField as GROUPS = GroupField::default(),
         /// Whether collectives carry a channel.
         pub channels: bool = false,
+        /// Whether a token puts the collectives of a module in one order, and each in a stream, where ranks store parts of weights and
+        /// layers are written out: those along `tensor` run in stream 0, others in stream 1. The environment then has what goes with it.
+        /// It is as the vendor's page on overlap has it, and was never run on a device.
+        pub tokens: bool = false,
     }
 }
 

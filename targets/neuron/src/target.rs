@@ -8,7 +8,7 @@ use halite_bundle::{Manifest, ModuleRole};
 use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
 use halite_passes::{DialectEntry, RankSource};
-use halite_recipe::{Form, Recipe, Section, TargetName};
+use halite_recipe::{Calls, Form, Recipe, Section, TargetName};
 use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
 use halite_target::estimate::Analysis;
 use halite_target::estimate::time::Machine;
@@ -91,6 +91,10 @@ impl Target for NeuronTarget {
         Generation::of(recipe).map_or(options, |generation| forms::forms(recipe, generation, options))
     }
 
+    fn calls(&self) -> Calls {
+        forms::CALLS
+    }
+
     /// Two modules: no public source says whether `neuronx-cc` keeps a call or writes it out at each place.
     fn accumulate_form(&self) -> Form {
         Form::Two
@@ -102,13 +106,13 @@ impl Target for NeuronTarget {
     }
 
     fn warnings(&self, recipe: &Recipe) -> Diagnostics {
-        settings::warnings(recipe).into_iter().chain(forms::check_compiler_version(recipe)).collect()
+        let forms = forms::check_compiler_version(recipe).into_iter().chain(forms::check_tokens(recipe));
+        settings::warnings(recipe).into_iter().chain(forms).collect()
     }
 
     fn check_module(&self, hlo: &Graph, recipe: &Recipe, sources: &SourceMap) -> ModuleCheck {
-        Generation::of(recipe).map_or_else(ModuleCheck::default, |generation| {
-            findings::of_module(hlo, &findings::profile(recipe, generation), sources)
-        })
+        Generation::of(recipe)
+            .map_or_else(ModuleCheck::default, |generation| findings::of_module(hlo, recipe, generation, sources))
     }
 
     fn check_bundle(&self, recipe: &Recipe, checks: &[(&ModuleRole, &ModuleCheck)]) -> Diagnostics {

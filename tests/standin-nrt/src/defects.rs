@@ -5,6 +5,7 @@ mod ranks;
 mod rewrite;
 mod rounding;
 mod structure;
+mod tokens;
 
 use crate::orders;
 use crate::statuses::INVALID;
@@ -24,7 +25,7 @@ const NO_SWITCH: &str = "switch-ignored";
 const NOT_AGAIN: &str = "all-gather-again";
 
 /// The defects that `HALITE_STANDIN_NRT_DEFECT` may name, several with commas between them.
-pub const DEFECTS: [&str; 18] = [
+pub const DEFECTS: [&str; 19] = [
     "u32-product",
     "u32-sum",
     "shift-left",
@@ -34,6 +35,7 @@ pub const DEFECTS: [&str; 18] = [
     NOT_AGAIN,
     "reduce-scatter-shard",
     "permute-still",
+    "stream-order",
     NO_SWITCH,
     "truncates",
     "call-arguments",
@@ -56,6 +58,7 @@ fn change(name: &str) -> Option<Change> {
         "all-gather-order" => ranks::gather_backwards,
         "reduce-scatter-shard" => ranks::scatter_backwards,
         "permute-still" => ranks::permute_still,
+        "stream-order" => tokens::scatter_backwards,
         "truncates" => rounding::truncate,
         "logistic-bf16" => rounding::narrow_logistic,
         "dot-bf16" => rounding::narrow_dot,
@@ -67,7 +70,7 @@ fn change(name: &str) -> Option<Change> {
     })
 }
 
-/// The HLO that is run in the place of this one: what is to round at random does, and what is ordered is wrong.
+/// The HLO that is run in the place of this one: tokens are dropped, what is to round at random does, and what is ordered is wrong.
 pub(crate) fn run_as(hlo: &[u8]) -> Result<Vec<u8>, c_int> {
     let defects = asked();
     if defects.iter().any(|defect| !DEFECTS.contains(&defect.as_str())) {
@@ -75,15 +78,19 @@ pub(crate) fn run_as(hlo: &[u8]) -> Result<Vec<u8>, c_int> {
     }
     let is_switched = rounding::is_switched() && !defects.iter().any(|defect| defect == NO_SWITCH);
     let changes: Vec<Change> = defects.iter().filter_map(|defect| change(defect)).collect();
-    if !is_switched && changes.is_empty() {
+    let mut module = halite_hlo::decode(hlo).map_err(|_| INVALID)?;
+    let has_tokens = tokens::has_any(&module);
+    if !is_switched && changes.is_empty() && !has_tokens {
         return Ok(hlo.to_vec());
     }
-    let mut module = halite_hlo::decode(hlo).map_err(|_| INVALID)?;
     if is_switched {
         rounding::at_random(&mut module);
     }
     for change in changes {
         change(&mut module);
+    }
+    if has_tokens {
+        tokens::drop(&mut module);
     }
     Ok(halite_hlo::encode(&module))
 }

@@ -1,7 +1,7 @@
 //! Lifting of lowered HLO gives the meaning of the original module.
 
 use halite_hlo::graph::Graph;
-use halite_hlo::{CheckedHlo, CollectiveForm, GroupField, decode};
+use halite_hlo::{CheckedHlo, CollectiveForm, GroupField, Streams, decode};
 use halite_ir::{Indexing, Interpreter, LowerOptions, Module, Registry, sample_inputs, sample_module};
 use halite_lift::lift;
 use halite_support::Result;
@@ -35,8 +35,8 @@ fn apart(found: &[Vec<HostTensor>], expected: &[Vec<HostTensor>]) -> f64 {
 }
 
 /// The forms of HLO.
-fn forms() -> [LowerOptions; 2] {
-    let collectives = CollectiveForm { groups: GroupField::CollectiveDeviceList, channels: true };
+fn forms() -> [LowerOptions; 3] {
+    let collectives = CollectiveForm { groups: GroupField::CollectiveDeviceList, channels: true, ordered: None };
     let other = LowerOptions {
         reads: Indexing::OneHot,
         sums: Indexing::OneHot,
@@ -44,7 +44,12 @@ fn forms() -> [LowerOptions; 2] {
         plain_calls: true,
         ..LowerOptions::default()
     };
-    [LowerOptions::default(), other]
+    let ordered = Some(Streams { ranks: 2, stride: 1 });
+    let tokens = LowerOptions {
+        collectives: CollectiveForm { ordered, ..CollectiveForm::default() },
+        ..LowerOptions::default()
+    };
+    [LowerOptions::default(), other, tokens]
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn disagreements(float: DType, options: LowerOptions, registry: &Registry) -> Ve
 
 /// The forms of HLO that differ in more than how kernels are called.
 fn forms() -> [LowerOptions; 3] {
-    let collectives = CollectiveForm { groups: GroupField::CollectiveDeviceList, channels: true };
+    let collectives = CollectiveForm { groups: GroupField::CollectiveDeviceList, channels: true, ordered: None };
     let default = LowerOptions::default();
     [
         default,

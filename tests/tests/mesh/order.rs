@@ -42,6 +42,20 @@ impl Case {
         }
     }
 
+    fn layers(&self) -> usize {
+        let layers = self.sizes.iter().find_map(|size| size.strip_prefix("layers="));
+        layers.and_then(|layers| layers.parse().ok()).expect("it states its layers")
+    }
+
+    fn is_one_batch(&self) -> bool {
+        self.settings.iter().any(|setting| setting == "accumulate=1")
+    }
+
+    /// Whether it keeps for the backward what the forward gathered.
+    fn keeps(&self) -> bool {
+        self.settings.iter().any(|setting| setting == "recompute=['none']")
+    }
+
     /// The program of a rank whose collectives are in such an order.
     fn loaded(&self, asked: Asked) -> Loaded {
         let Asked { prefetch, delay, bytes } = asked;
@@ -97,6 +111,25 @@ fn collectives_are_in_the_order_that_is_asked_for() {
     let found: Vec<(usize, usize)> = found.into_iter().filter_map(Result::ok).collect();
     assert!((1..=3).all(|early| found.iter().any(|(own, _)| *own == early)), "{found:?}");
     assert!((1..=2).all(|late| found.iter().any(|(_, own)| *own == late)), "{found:?}");
+}
+
+/// A backward gathers again what its forward did, and keeps nothing of it: no layer's weights are held beyond it, also where all calls are
+/// written out and equal instructions are one. Where the recipe keeps everything, all are held.
+#[test]
+fn gathered_weights_are_no_residuals() {
+    // Those of several micro-batches gather in a function of one.
+    let cases: Vec<Case> = cases().into_iter().filter(Case::is_one_batch).collect();
+    let told = for_each(&cases, |case| {
+        let module = case.loaded(Asked { prefetch: 0, delay: 0, ..case.asked }).made(&train_step().to_string());
+        let order = Order::of(entry(&module), &written(entry(&module)));
+        let (held, keeps) = (order.held_beyond().len(), case.keeps());
+        assert_eq!(held, if keeps { case.layers() } else { 0 }, "{case:?}: {:?}", order.held_beyond());
+        let layers = order.layers.iter().filter(|layer| layer.name.is_some()).count();
+        // Each layer once in the forward, and once in the backward where that gathers.
+        assert_eq!(layers, if keeps { case.layers() } else { 2 * case.layers() }, "{case:?}");
+        keeps
+    });
+    assert!(told.contains(&true) && told.contains(&false));
 }
 
 /// A way in which an order may be wrong: its name, and the orders of a program that are wrong in it.

@@ -13,19 +13,29 @@ mod kinds;
 
 use kinds::{KINDS, Kind, Site};
 
-/// The steps that faults are made in: each kind of parallelism, merged projections, tied weights, dropout, weights that ranks store parts of.
-const STEPS: [(Model, Ranks); 6] = [
-    (MODELS[0], Ranks::of(2, 2, true, 1, 1)),
-    (MODELS[0], Ranks::of(1, 4, true, 0, 1)),
-    (MODELS[2], Ranks::of(2, 2, false, 0, 2)),
-    (MODELS[5], Ranks::of(2, 2, true, 1, 1)),
-    (MODELS[3], Ranks::of(1, 2, true, 0, 1).fsdp(2)),
-    (MODELS[1], Ranks::of(2, 1, false, 2, 2).fsdp(2)),
+/// A model, its layout, and what else its recipe states.
+type Step = (Model, Ranks, &'static [&'static str]);
+
+/// Weights that lie along other dimensions than those that products with them want: gradients and activations are exchanged.
+const TURNED: &[&str] = &["parallel.place={'*q_proj.weight'=['','tensor'],'*o_proj.weight'=['tensor','']}"];
+
+/// The steps that faults are made in: each kind of parallelism, merged projections, tied weights, dropout, weights that ranks store parts
+/// of, and values that are exchanged between dimensions.
+const STEPS: [Step; 9] = [
+    (MODELS[0], Ranks::of(2, 2, true, 1, 1), &[]),
+    (MODELS[0], Ranks::of(1, 4, true, 0, 1), &[]),
+    (MODELS[2], Ranks::of(2, 2, false, 0, 2), &[]),
+    (MODELS[5], Ranks::of(2, 2, true, 1, 1), &[]),
+    (MODELS[3], Ranks::of(1, 2, true, 0, 1).fsdp(2), &[]),
+    (MODELS[1], Ranks::of(2, 1, false, 2, 2).fsdp(2), &[]),
+    (MODELS[0], Ranks::of(2, 2, false, 0, 1), TURNED),
+    (MODELS[0], Ranks::of(1, 4, true, 0, 1), TURNED),
+    (MODELS[1], Ranks::of(1, 2, false, 0, 1).fsdp(2), TURNED),
 ];
 
 /// The steps, how many faults of a kind are tried in each, and how many of a kind there have to be in all.
 struct Budget {
-    steps: Vec<(Model, Ranks)>,
+    steps: Vec<Step>,
     count: usize,
     least: usize,
 }
@@ -36,7 +46,7 @@ fn budget() -> Budget {
     match std::env::var("HALITE_SEEDED_REPLICAS").as_deref() {
         Err(_) => few(2),
         Ok("all") => {
-            let all = MODELS.into_iter().flat_map(|model| LAYOUTS.map(|ranks| (model, ranks)));
+            let all = MODELS.into_iter().flat_map(|model| LAYOUTS.map(|ranks| (model, ranks, &[][..])));
             Budget { steps: STEPS.into_iter().chain(all).collect(), count: 10, least: 10 }
         }
         Ok(count) => few(count.parse().expect("`HALITE_SEEDED_REPLICAS` is `all` or a whole number")),
@@ -69,8 +79,8 @@ enum By {
 }
 
 impl Judge {
-    fn new((model, ranks): (Model, Ranks)) -> Self {
-        let step = OnMesh::new(model, ranks);
+    fn new((model, ranks, own): Step) -> Self {
+        let step = OnMesh::with_settings(model, ranks, own);
         let whole = entry(&step.whole);
         let run = |inputs: &[HostTensor]| {
             let alone = step.loaded.alone(&step.whole, inputs).unwrap();
@@ -82,7 +92,7 @@ impl Judge {
         let mut second = first_inputs(whole, 29);
         advance(whole, &mut second, first.1.clone());
         let second = run(&second);
-        Self { name: format!("{model:?} {ranks:?}"), runs: vec![first, second], step }
+        Self { name: format!("{model:?} {ranks:?} {own:?}"), runs: vec![first, second], step }
     }
 
     fn judge(&self, module: &Module) -> By {

@@ -25,7 +25,7 @@ const MODELS: [(&str, &[&str]); 6] = [
 
 fn compile(preset: &str, settings: &[&str]) -> Bundle {
     let mut session = Session::new();
-    let settings: Vec<String> = settings.iter().chain(&["target=trn1"]).map(|text| (*text).to_owned()).collect();
+    let settings: Vec<String> = ["target=trn1"].iter().chain(settings).map(|text| (*text).to_owned()).collect();
     let source = session.load(preset, &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
 }
@@ -201,4 +201,60 @@ fn switches_of_collectives_leave_other_instructions_alone() {
     let plain = compile("tiny", &[]);
     let other = compile("tiny", &["neuron.emit={groups = 'collective_device_list', channels = true}"]);
     assert!(plain.files == other.files);
+}
+
+/// Ranks along `fsdp` and along `tensor`, of which each group is one that the target takes.
+const MESH: [&str; 4] = ["parallel.fsdp=2", "parallel.fsdp_min_bytes=1", "parallel.tensor=2", "target=trn2"];
+
+/// Each collective of a step takes the token of the one before it, in the order that the passes wrote, in the stream of its axis.
+#[test]
+fn a_token_goes_through_the_collectives_of_a_step() {
+    let plain = compile("tiny", &MESH);
+    let ordered = compile("tiny", &[&MESH[..], &["neuron.emit.tokens=true"]].concat());
+    for entry in &ordered.manifest.modules {
+        let decoded = |bundle: &Bundle| halite_hlo::decode(bundle.hlo(entry).unwrap()).unwrap();
+        let (module, plain) = (decoded(&ordered), decoded(&plain));
+        let main = module.computations.last().unwrap();
+        let inst = |id: i64| main.instructions.iter().find(|inst| inst.id == id).unwrap();
+        let (mut last, mut streams) = (None, BTreeSet::new());
+        for collective in main.instructions.iter().filter(|inst| inst.has_token()) {
+            let mut token = inst(*collective.operand_ids.last().unwrap());
+            if token.opcode == "convert" {
+                token = inst(token.operand_ids[0]);
+            }
+            match last {
+                None => assert_eq!(token.opcode, "constant", "{}", entry.name),
+                Some(last) => assert_eq!((token.opcode.as_str(), token.operand_ids[0]), ("get-tuple-element", last)),
+            }
+            let stream = attribute(collective, "stream_id");
+            let along = &collective.replica_groups[0].replica_ids[..];
+            assert_eq!(stream, if along == [0, 1] { "0" } else { "1" }, "{}: {along:?}", collective.name);
+            streams.insert(stream.to_owned());
+            last = Some(collective.id);
+        }
+        assert_eq!(streams.into_iter().collect::<Vec<_>>(), ["0", "1"], "{}", entry.name);
+        // The same collectives, in the same order.
+        let listed = |module: &HloModuleProto| -> Vec<_> {
+            let ops = ["all-gather", "all-reduce", "reduce-scatter"];
+            let insts = &module.computations.last().unwrap().instructions;
+            let insts = insts.iter().filter(|inst| ops.contains(&inst.opcode.as_str()));
+            insts.map(|inst| (inst.opcode.clone(), inst.replica_groups.clone())).collect()
+        };
+        assert_eq!(listed(&module), listed(&plain), "{}", entry.name);
+        assert!(plain.computations.iter().flat_map(|own| &own.instructions).all(|inst| !inst.has_token()));
+        halite_hlo::CheckedHlo::new(module).unwrap();
+    }
+}
+
+/// CPU XLA takes no token: its target never writes one, whatever the table of another target says.
+#[test]
+fn no_other_target_has_tokens() {
+    let settings = ["parallel.fsdp=2", "neuron.emit.tokens=true", "target=cpu"].map(str::to_owned);
+    let mut session = Session::new();
+    let source = session.load("tiny", &settings).unwrap();
+    let bundle = session.compile(&source, &CompileOptions::default()).unwrap().bundle;
+    for entry in &bundle.manifest.modules {
+        let module = halite_hlo::decode(bundle.hlo(entry).unwrap()).unwrap();
+        assert!(module.computations.iter().flat_map(|own| &own.instructions).all(|inst| !inst.has_token()));
+    }
 }

@@ -39,7 +39,7 @@ fn samples_of_every_op_give_the_same_bits() {
 
 /// The forms of HLO that differ in their opcodes and attributes.
 fn forms() -> [LowerOptions; 2] {
-    let collectives = CollectiveForm { groups: GroupField::CollectiveDeviceList, channels: true };
+    let collectives = CollectiveForm { groups: GroupField::CollectiveDeviceList, channels: true, ordered: None };
     let (reads, sums) = (Indexing::OneHot, Indexing::OneHot);
     let default = LowerOptions::default();
     [default, LowerOptions { reads, sums, collectives, ..default }]

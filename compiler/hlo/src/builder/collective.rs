@@ -1,6 +1,6 @@
 //! Instructions across ranks, which are replicas. Groups are always written out.
 
-use super::{ComputationBuilder, Id};
+use super::{ComputationBuilder, Id, Streams};
 use crate::attributes::groups_to_proto;
 use crate::infer;
 use crate::opcode::{Opcode, ReduceKind};
@@ -18,6 +18,10 @@ pub struct CollectiveForm {
     /// Whether `all-reduce`, `all-gather` and `reduce-scatter` have channels, numbered from 1. Others never have: with a
     /// channel their ranks would be partitions.
     pub channels: bool,
+    /// The streams of `all-reduce`, `all-gather` and `reduce-scatter` where a token puts those of a computation in the order in which they
+    /// are written: a scalar that each takes as its last operand, and hands on as its last result. Left out, none has a token. XLA takes
+    /// no token in an `all-gather` or a `reduce-scatter`.
+    pub ordered: Option<Streams>,
 }
 
 /// The field in which an instruction holds its groups.
@@ -47,30 +51,13 @@ impl GroupField {
 impl ComputationBuilder<'_> {
     /// Each of `xs`, which are of one element type, combined over the ranks of each group.
     pub fn all_reduce(&mut self, kind: ReduceKind, xs: &[Id], groups: &[Vec<usize>]) -> Result<Vec<Id>> {
-        self.combined(
-            Opcode::AllReduce,
-            kind,
-            xs,
-            |x| infer::all_reduce(x, groups),
-            |inst, field| {
-                field.fill(inst, groups);
-            },
-        )
+        self.combined((Opcode::AllReduce, kind), xs, groups, |x| infer::all_reduce(x, groups), |_| {})
     }
 
     /// For each of `xs`, the operands of each group, concatenated along `dimension`.
     pub fn all_gather(&mut self, xs: &[Id], dimension: usize, groups: &[Vec<usize>]) -> Result<Vec<Id>> {
-        let (field, channel) = (self.module.collectives.groups, self.module.next_channel());
-        self.of_each(
-            Opcode::AllGather,
-            xs,
-            |x| infer::all_gather(x, dimension, groups),
-            |inst| {
-                inst.dimensions = vec![dimension as i64];
-                field.fill(inst, groups);
-                inst.channel_id = channel;
-            },
-        )
+        let result = |x: &ArrayType| infer::all_gather(x, dimension, groups);
+        self.of_each(Opcode::AllGather, xs, groups, result, |inst| inst.dimensions = vec![dimension as i64])
     }
 
     /// Each of `xs`, which are of one element type, combined over the ranks of each group, of which each keeps its part along `dimension`.
@@ -82,20 +69,19 @@ impl ComputationBuilder<'_> {
         groups: &[Vec<usize>],
     ) -> Result<Vec<Id>> {
         let result = |x: &ArrayType| infer::reduce_scatter(x, dimension, groups);
-        self.combined(Opcode::ReduceScatter, kind, xs, result, |inst, field| {
+        self.combined((Opcode::ReduceScatter, kind), xs, groups, result, |inst| {
             inst.dimensions = vec![dimension as i64];
-            field.fill(inst, groups);
         })
     }
 
     /// One instruction that combines elements of each operand.
     fn combined(
         &mut self,
-        opcode: Opcode,
-        kind: ReduceKind,
+        (opcode, kind): (Opcode, ReduceKind),
         xs: &[Id],
+        groups: &[Vec<usize>],
         result: impl Fn(&ArrayType) -> Result<ArrayType>,
-        fill: impl FnOnce(&mut HloInstructionProto, GroupField),
+        fill: impl FnOnce(&mut HloInstructionProto),
     ) -> Result<Vec<Id>> {
         let dtypes: Vec<DType> = self.arrays(xs)?.iter().map(|x| x.dtype).collect();
         let same = dtypes.first().filter(|first| dtypes.iter().all(|dtype| dtype == *first));
@@ -104,10 +90,8 @@ impl ComputationBuilder<'_> {
             Diagnostic::error(codes::TYPE_MISMATCH, message)
         })?;
         let reducer = self.module.scalar_reducer(kind, dtype)?;
-        let (field, channel) = (self.module.collectives.groups, self.module.next_channel());
-        self.of_each(opcode, xs, result, |inst| {
-            fill(inst, field);
-            inst.channel_id = channel;
+        self.of_each(opcode, xs, groups, result, |inst| {
+            fill(inst);
             inst.called_computation_ids = vec![reducer.index() as i64];
         })
     }
@@ -117,15 +101,33 @@ impl ComputationBuilder<'_> {
         &mut self,
         opcode: Opcode,
         xs: &[Id],
+        groups: &[Vec<usize>],
         result: impl Fn(&ArrayType) -> Result<ArrayType>,
         fill: impl FnOnce(&mut HloInstructionProto),
     ) -> Result<Vec<Id>> {
-        let types = self.arrays(xs)?.into_iter().map(result).collect::<Result<Vec<_>>>()?;
-        if let [ty] = &types[..] {
-            return Ok(vec![self.push(opcode.name(), xs, ty.clone(), fill)?]);
+        let mut types = self.arrays(xs)?.into_iter().map(result).collect::<Result<Vec<_>>>()?;
+        let (count, form) = (types.len(), self.module.collectives);
+        let mut operands = xs.to_vec();
+        let ordered = form.ordered.filter(|_| count > 0);
+        if ordered.is_some() {
+            let dtype = types[0].dtype;
+            operands.push(self.take_token(dtype)?);
+            types.push(ArrayType::scalar(dtype));
         }
-        let (count, types) = (types.len(), types.into_iter().map(Type::Array).collect());
-        let tuple = self.push(opcode.name(), xs, Type::Tuple(types), fill)?;
+        let channel = self.module.next_channel();
+        let fill = |inst: &mut HloInstructionProto| {
+            fill(inst);
+            form.groups.fill(inst, groups);
+            inst.channel_id = channel;
+        };
+        if let [ty] = &types[..] {
+            return Ok(vec![self.push(opcode.name(), &operands, ty.clone(), fill)?]);
+        }
+        let types = types.into_iter().map(Type::Array).collect();
+        let tuple = self.push(opcode.name(), &operands, Type::Tuple(types), fill)?;
+        if let Some(streams) = ordered {
+            self.hand_on(tuple, count, streams.of(opcode, groups))?;
+        }
         (0..count).map(|index| self.get_tuple_element(tuple, index)).collect()
     }
 

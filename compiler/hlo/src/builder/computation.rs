@@ -28,6 +28,8 @@ pub struct ComputationBuilder<'m> {
     metadata: Option<Box<OpMetadata>>,
     /// The constant scalars made so far: each is made once.
     pub(super) scalars: BTreeMap<(DType, Vec<u8>), Id>,
+    /// The last collective and the element of its result that is the token, where they are in one order.
+    pub(super) token: Option<(Id, usize)>,
 }
 
 impl<'m> ComputationBuilder<'m> {
@@ -40,6 +42,7 @@ impl<'m> ComputationBuilder<'m> {
             parameters: Vec::new(),
             metadata: None,
             scalars: BTreeMap::new(),
+            token: None,
         }
     }
 

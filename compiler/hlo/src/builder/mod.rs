@@ -26,12 +26,14 @@ mod elementwise;
 mod indexing;
 mod movement;
 mod structure;
+mod token;
 
 pub use collective::{CollectiveForm, GroupField};
 pub(crate) use computation::identifier;
 pub use computation::{ComputationBuilder, Id};
 pub use indexing::IndexFacts;
 pub use structure::CustomCall;
+pub use token::Streams;
 
 use crate::infer;
 use crate::opcode::ReduceKind;

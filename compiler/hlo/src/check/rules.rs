@@ -182,7 +182,7 @@ fn all_gather(site: &Site<'_>) -> Inferred {
     of_each(site, |x, groups| infer::all_gather(x, site.dim()?, groups))
 }
 
-/// The result types of a collective, inferred for each operand.
+/// The result types of a collective, inferred for each operand; that of a token is its own.
 fn of_each(site: &Site<'_>, result: impl Fn(&ArrayType, &ReplicaGroups) -> Result<ArrayType>) -> Inferred {
     if site.has_foreign_groups() {
         return Ok(None);
@@ -191,8 +191,9 @@ fn of_each(site: &Site<'_>, result: impl Fn(&ArrayType, &ReplicaGroups) -> Resul
         return Err(Diagnostic::error(codes::ARITY, "an operand needed, found none"));
     }
     let groups = site.groups()?;
-    let types = site.operands.iter().map(|ty| result(ty.array()?, &groups).map(Type::Array));
-    let mut types = types.collect::<Result<Vec<Type>>>()?;
+    let (operands, token) = site.token()?;
+    let types = operands.iter().map(|ty| result(ty.array()?, &groups).map(Type::Array));
+    let mut types = types.chain(token.cloned().map(Ok)).collect::<Result<Vec<Type>>>()?;
     Ok(Some(if types.len() == 1 { types.remove(0) } else { Type::Tuple(types) }))
 }
 

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::attributes::{self, ReplicaGroups, to_dims};
+use crate::frontend::HAS_TOKEN;
 use crate::proto::HloInstructionProto;
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
@@ -36,6 +37,22 @@ impl<'a> Site<'a> {
     /// The operands, which are arrays.
     pub(super) fn each_array(&self) -> Result<Vec<&'a ArrayType>> {
         self.operands.iter().map(|ty| ty.array()).collect()
+    }
+
+    /// The operands of a collective without its token, and that.
+    pub(super) fn token(&self) -> Result<(&'a [&'a Type], Option<&'a Type>)> {
+        if !self.inst.has_token() {
+            return Ok((self.operands, None));
+        }
+        match self.operands {
+            [operands @ .., token] if !operands.is_empty() && token.array()?.rank() == 0 => Ok((operands, Some(token))),
+            operands => {
+                let found: Vec<String> = operands.iter().map(|ty| format!("`{ty}`")).collect();
+                let message =
+                    format!("`{HAS_TOKEN}` says that the last of several operands is a token, a scalar; found ");
+                Err(Diagnostic::error(codes::TYPE_MISMATCH, message + &found.join(", ")))
+            }
+        }
     }
 
     /// The attribute `dimensions`.

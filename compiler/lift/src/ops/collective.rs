@@ -35,9 +35,14 @@ fn of(site: &Site<'_, '_>) -> Option<Groups> {
     groups(site.inst(), site.ranks.count)
 }
 
-/// A collective on each of several operands, which XLA makes one of.
+/// A collective on each of several operands, which XLA makes one of. A token is handed on as it is: instructions have an order here.
 fn each(site: &mut Site<'_, '_>, op: &Op) -> Option<Values> {
-    site.args.iter().map(|&x| site.b.emit(op.clone(), &[x]).ok()).collect()
+    let (args, token) = match site.args {
+        [args @ .., token] if site.inst().has_token() => (args, Some(*token)),
+        args => (args, None),
+    };
+    let results = args.iter().map(|&x| site.b.emit(op.clone(), &[x]).ok());
+    results.chain(token.map(Some)).collect()
 }
 
 fn permute(site: &mut Site<'_, '_>) -> Option<Values> {

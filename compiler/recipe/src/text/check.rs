@@ -3,6 +3,7 @@
 use super::hint::{Hint, explain};
 use super::join;
 use super::tree::{Node, Table, Value};
+use crate::MeshAxis;
 use crate::schema::{Key, Kind, RECIPE_VERSION, Range, names, needed_choices};
 use halite_support::nearest::{nearest, suggestion};
 use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
@@ -177,6 +178,11 @@ impl Checker<'_> {
     fn wrong(&mut self, code: Code, node: &Node, kind: &Kind, path: &str) {
         let (found, expected) = (node.describe(), kind.describe());
         let help = match (kind, &node.value) {
+            // The rest of the ranks, as others write it.
+            (Kind::Whole(1, _), Value::Whole(-1)) if MeshAxis::ALL.iter().any(|axis| axis.key() == path) => {
+                "write the number of all ranks divided by the other degrees, as `fsdp = 64` of 256 ranks with `tensor = 4`: a recipe states each degree, and their product is the number of ranks"
+                    .to_owned()
+            }
             (Kind::Whole(..) | Kind::Real(_), _) => format!("set `{path}` to such a number"),
             (Kind::Version, _) => format!("write `{path} = {RECIPE_VERSION}`"),
             // The name that such a table states is often written in its place.

@@ -37,6 +37,10 @@ pub(super) fn reduce_scatter(site: &Site<'_>) -> Result<Meaning> {
 
 /// With the groups of ranks and the channel; an operation for each operand where one cannot take several.
 fn grouped(site: &Site<'_>, op: Op) -> Result<Meaning> {
+    if site.inst().has_token() {
+        let error = site.fault("it hands on a token, and StableHLO has no collective that does");
+        return Err(error.help("write HLO alone, or collectives without a token"));
+    }
     let whole = replica_groups(site, op)?;
     if !site.channels.is_one_each(site.graph, site.at) {
         return Ok(channel(site, 0, whole).into());

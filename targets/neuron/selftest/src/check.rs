@@ -42,6 +42,8 @@ pub enum Needs {
     Device,
     /// As many cores as this at least.
     Cores(usize),
+    /// As many cores of Neuron as this at least.
+    NeuronCores(usize),
     /// A core, and a compiler that knows Neuron's kernels.
     Kernels,
     /// Neuron's PJRT plugin.

@@ -12,6 +12,7 @@ mod plugin;
 mod products;
 mod rank;
 mod rounding;
+mod tokens;
 mod updates;
 
 use crate::check::Check;
@@ -28,6 +29,7 @@ pub const CHECKS: &[&dyn Check] = &[
     &barrier::Barrier,
     &rank::Rank,
     &collectives::Collectives,
+    &tokens::Tokens,
     &kernels::Kernels,
     &updates::Updates,
     &plugin::Plugin,

@@ -148,7 +148,10 @@ impl Run<'_> {
             Ok(ready) => ready,
         };
         match needs {
-            Needs::Cores(least) if ready.cores < least => {
+            Needs::NeuronCores(_) if !ready.platform.eq_ignore_ascii_case("neuron") => {
+                Some(format!("the platform `{}` has no streams of collectives", ready.platform))
+            }
+            Needs::Cores(least) | Needs::NeuronCores(least) if ready.cores < least => {
                 Some(format!("it needs {least} cores, and there {}", are(ready.cores)))
             }
             Needs::Kernels if !ready.platform.eq_ignore_ascii_case("neuron") => {

@@ -110,7 +110,7 @@ impl Checker<'_, '_> {
 
     /// The first collective whose groups are one list more than a program may have, and how many there are.
     pub(super) fn group_lists(&self) -> Option<(Option<usize>, String)> {
-        let limit = Tables::builtin().limits(self.profile.target)?.group_lists;
+        let limit = Tables::builtin().limits(self.profile.target)?.group_lists(&self.profile.version)?;
         let (mut lists, mut first) = (FxHashSet::default(), None);
         for at in 0..self.graph.len() {
             let Some(groups) = Groups::of(self.graph.inst(at)) else { continue };

@@ -4,7 +4,7 @@ use super::flags::{LOGICAL_CORES, flags, logical_core_sizes};
 use crate::Tables;
 use crate::shell::is_name;
 use crate::tables::{Setter, Variable, VariableValues};
-use crate::{Generation, Neuron};
+use crate::{Generation, Neuron, forms};
 use halite_bundle::{Manifest, RoundingChoice};
 use halite_recipe::{Recipe, SrBy};
 use halite_support::nearest::{list, nearest};
@@ -41,7 +41,10 @@ fn pinned(variable: &Variable, recipe: &Recipe, generation: Generation) -> Optio
             let flag = |flag: String| Some(flag.strip_prefix(LOGICAL_CORES)?.strip_prefix('=')?.to_owned());
             flags(recipe).into_iter().find_map(flag)
         }
-        _ => variable.pinned.clone(),
+        _ => {
+            let ordered = variable.ordered.clone().filter(|_| forms::ordered(recipe).is_some());
+            ordered.or_else(|| variable.pinned.clone())
+        }
     }
 }
 

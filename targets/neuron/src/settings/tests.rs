@@ -372,3 +372,45 @@ halite_refused="#;
         ["  # the flags with which Neuron's plugin compiles", &format!("  export NEURON_CC_FLAGS={flags}"), "fi"];
     assert_eq!(lines[lines.len() - 3..], last);
 }
+
+/// Packets of what computes come before those of gathers of weights, where collectives are in one order; a recipe may say otherwise.
+#[test]
+fn the_environment_goes_with_collectives_in_one_order() {
+    let sizes = |settings: &[&str]| {
+        let environment = environment(&crate::testing::tiny(settings));
+        let of = |name: &str| environment.get(name).cloned().unwrap_or_default();
+        (of("NEURON_RT_DBG_DMA_PACKETIZATION_SIZE"), of("NEURON_RT_DBG_CC_DMA_PACKET_SIZE"))
+    };
+    let wanted = ["parallel.fsdp=2", "neuron.emit.tokens=true"];
+    assert_eq!(sizes(&wanted), ("65536".to_owned(), "65536,4096".to_owned()));
+    assert_eq!(sizes(&["parallel.fsdp=2"]), Default::default());
+    assert_eq!(sizes(&[&wanted[..], &["emit.calls=\"keep\""]].concat()), Default::default());
+    let own = "neuron.environment={NEURON_RT_DBG_CC_DMA_PACKET_SIZE='4096'}";
+    assert_eq!(sizes(&[&wanted[..], &[own]].concat()), ("65536".to_owned(), "4096".to_owned()));
+}
+
+#[test]
+fn tokens_without_an_order_are_told() {
+    let told = |settings: &[&str]| {
+        let recipe = crate::testing::tiny(&[&["neuron.emit.tokens=true"], settings].concat());
+        crate::forms::check_tokens(&recipe).map(|warning| warning.message().to_owned())
+    };
+    let said = |why: &str| Some(format!("`neuron.emit.tokens` has no effect: {why}, and no pass orders collectives"));
+    assert_eq!(told(&["parallel.fsdp=2"]), None);
+    assert_eq!(told(&["parallel.zero=3", "parallel.data=2"]), None);
+    assert_eq!(told(&["parallel.tensor=2"]), said("ranks store no parts of weights"));
+    assert_eq!(told(&["parallel.fsdp=2", "emit.calls=\"keep\""]), said("layers are calls"));
+}
+
+/// Stream 0 is that of the ranks along `tensor`, whatever the order of the axes.
+#[test]
+fn the_first_stream_is_that_of_tensor() {
+    let streams = |settings: &[&str]| {
+        let wanted = ["parallel.fsdp=4", "parallel.tensor=2", "neuron.emit.tokens=true"];
+        crate::forms::ordered(&crate::testing::tiny(&[&wanted[..], settings].concat()))
+    };
+    let of = |ranks, stride| Some(halite_hlo::Streams { ranks, stride });
+    assert_eq!(streams(&[]), of(2, 1));
+    assert_eq!(streams(&["parallel.order=['tensor', 'data', 'fsdp']"]), of(2, 4));
+    assert_eq!(streams(&["neuron.emit.tokens=false"]), None);
+}

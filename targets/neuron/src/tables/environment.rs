@@ -20,6 +20,9 @@ pub struct Variable {
     /// The value that Halite writes for Neuron targets where the recipe says none.
     #[serde(default)]
     pub pinned: Option<String>,
+    /// The value that Halite writes where a token puts collectives in one order (`neuron.emit.tokens`) and the recipe says none.
+    #[serde(default)]
+    pub ordered: Option<String>,
     /// Whether nothing starts while it is set: a library that may be loaded beside the program reads it.
     #[serde(default)]
     pub forbidden: bool,

@@ -1,6 +1,6 @@
 //! The hardware of a target and what fits on it.
 
-use super::VersionRange;
+use super::{CompilerVersion, VersionRange};
 use crate::Generation;
 use halite_target::Provenance;
 use serde::{Deserialize, Serialize};
@@ -137,10 +137,29 @@ pub struct Limits {
     pub raised_instructions: u64,
     /// Bytes of the result of one all-gather or operand of one reduce-scatter that are known to work.
     pub gathered_bytes: u64,
-    /// Different lists of groups of ranks that one program may have.
-    pub group_lists: usize,
+    /// The number of different lists of groups of ranks that one program may have, by the version of the compiler that comes with the
+    /// runtime.
+    pub group_lists: Vec<GroupLists>,
     /// Bytes of device memory that a loaded model takes on each core beside its buffers.
     pub model_overhead: u64,
     /// The source of these figures.
     pub provenance: Provenance,
+}
+
+impl Limits {
+    /// The number of different lists of groups that one program may have under a version of the compiler.
+    pub fn group_lists(&self, version: &CompilerVersion) -> Option<usize> {
+        self.group_lists.iter().find(|row| row.compiler.contains(version)).map(|row| row.count)
+    }
+}
+
+/// The number of different lists of groups that a program may have.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupLists {
+    /// How many.
+    pub count: usize,
+    /// The versions of the compiler that come with a runtime of which this is said.
+    #[serde(default)]
+    pub compiler: VersionRange,
 }

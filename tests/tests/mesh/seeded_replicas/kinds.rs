@@ -1,6 +1,6 @@
 //! The kinds of faults: replacements of an instruction of the program of one rank.
 
-use halite_ir::ops::{AllGather, AllReduce, DynamicSlice, ReduceScatter, Reduction};
+use halite_ir::ops::{AllGather, AllReduce, AllToAll, DynamicSlice, ReduceScatter, Reduction};
 use halite_ir::{Function, Inst, Op, Rewriter, Value};
 use halite_support::Result;
 use halite_tensor::{DType, DimShard, Groups, Mesh, SubAxisId};
@@ -123,6 +123,36 @@ pub(super) const KINDS: &[Kind] = &[
         let shape = site.source.ty(site.inst.results[0]).shape().clone();
         b.reshape(wrong, shape).map(Some)
     }),
+    proven("exchange in another order", "all_to_all", |b, site| site.exchange(b, |_| site.reversed())),
+    proven("exchange over another axis", "all_to_all", |b, site| site.exchange(b, |_| site.other_axes())),
+    proven("exchange with ranks exchanged", "all_to_all", |b, site| site.exchange(b, |_| site.exchanged())),
+    proven("exchange of two dimensions swapped", "all_to_all", |b, site| {
+        site.exchange(b, |op| {
+            std::mem::swap(&mut op.split_dim, &mut op.concat_dim);
+            Some(op.groups.clone())
+        })
+    }),
+    proven("exchange that splits another dimension", "all_to_all", |b, site| {
+        site.exchange(b, |op| {
+            op.split_dim = (op.split_dim + 1) % site.rank();
+            Some(op.groups.clone())
+        })
+    }),
+    other("exchange that joins another dimension", "all_to_all", |b, site| {
+        site.exchange(b, |op| {
+            op.concat_dim = (op.concat_dim + 1) % site.rank();
+            Some(op.groups.clone())
+        })
+    }),
+    proven("exchange left out", "all_to_all", |b, site| {
+        let x = site.args[0];
+        site.first_parts(b, &vec![x; site.group_size()])
+    }),
+    proven("gather and the first part for an exchange", "all_to_all", |b, site| {
+        let Op::AllToAll(op) = &site.inst.op else { return Ok(None) };
+        let whole = b.all_gather(site.args[0], op.concat_dim, op.groups.clone())?;
+        site.first_parts(b, &[whole])
+    }),
     other("slice at the start", "dynamic_slice", |b, site| {
         let zero = b.splat_like(site.args[1], 0.0)?;
         let starts = vec![zero; site.args.len() - 1];
@@ -216,6 +246,7 @@ impl Site<'_> {
             Op::AllReduce(op) => op.groups.clone(),
             Op::AllGather(op) => op.groups.clone(),
             Op::ReduceScatter(op) => op.groups.clone(),
+            Op::AllToAll(op) => op.groups.clone(),
             _ => Groups::default(),
         }
     }
@@ -304,6 +335,31 @@ impl Site<'_> {
             return Ok(None);
         }
         b.reduce_scatter(self.args[0], op.dim, groups).map(Some)
+    }
+
+    /// Another exchange between dimensions, of groups that `change` gives; its result has the shape of the right one.
+    fn exchange(
+        &self,
+        b: &mut Rewriter<'_>,
+        change: impl FnOnce(&mut AllToAll) -> Option<Groups>,
+    ) -> Result<Option<Value>> {
+        let Op::AllToAll(own) = &self.inst.op else { return Ok(None) };
+        let mut op = own.clone();
+        let Some(groups) = change(&mut op) else { return Ok(None) };
+        op.groups = groups;
+        if op == *own || op.groups.size() != own.groups.size() {
+            return Ok(None);
+        }
+        let Ok(wrong) = b.emit(op, self.args) else { return Ok(None) };
+        b.reshape(wrong, self.source.ty(self.inst.results[0]).shape().clone()).map(Some)
+    }
+
+    /// The first parts of some values along the dimension that an exchange splits, one after another along the one that it joins.
+    fn first_parts(&self, b: &mut Rewriter<'_>, xs: &[Value]) -> Result<Option<Value>> {
+        let Op::AllToAll(op) = &self.inst.op else { return Ok(None) };
+        let size = self.source.ty(self.inst.args[0]).shape()[op.split_dim] / self.group_size();
+        let parts = xs.iter().map(|&x| b.slice_dim(x, op.split_dim, 0, size)).collect::<Result<Vec<_>>>()?;
+        b.concatenate(&parts, op.concat_dim).map(Some)
     }
 
     /// The first part of what is scattered.

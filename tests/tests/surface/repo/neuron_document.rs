@@ -91,7 +91,10 @@ fn variable_row(variable: &Variable) -> String {
     let text = |value: &Option<String>| value.as_deref().map(code).unwrap_or_default();
     let written = match variable.set_by {
         Setter::Halite => "what the recipe says".to_owned(),
-        _ => text(&variable.pinned),
+        _ => match &variable.ordered {
+            Some(value) => format!("{} with `neuron.emit.tokens`", code(value)),
+            None => text(&variable.pinned),
+        },
     };
     row(&[&code(&variable.name), setter, &text(&variable.default), &written, &variable.meaning])
 }
