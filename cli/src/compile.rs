@@ -6,7 +6,7 @@ use crate::data_fit;
 use crate::defaults;
 use crate::deny::{Deny, denied, unproven};
 use crate::table::{bytes, counted, facts, grouped, short};
-use crate::{estimate, explain, memory, stages};
+use crate::{estimate, explain, memory, plan, stages};
 use clap::{Args, ValueEnum};
 use halite::Bundle;
 use halite::compile::{CompileOptions, Compiled};
@@ -98,7 +98,8 @@ impl Compile {
         let place = folder.display().to_string();
         let mut text = String::new();
         if context.shows_progress() {
-            let figures = describe(&compiled.bundle, memory::peak(context, &compiled.bundle)?);
+            let told = plan::summary(context, &compiled.bundle.manifest);
+            let figures = describe(&compiled.bundle, memory::peak(context, &compiled.bundle)?, told);
             text = format!("{} compiled in {} ms\n{figures}", source.name, elapsed.as_millis());
             text.push_str(&defaults::described(&source, &compiled.bundle.manifest.recipe).unwrap_or_default());
             text.push_str(&describe_presumed(&compiled));
@@ -181,8 +182,9 @@ fn state(manifest: &Manifest) -> String {
     }
 }
 
-/// The figures of a bundle, with the most that a core holds, and in which module, where it has no verdict on that.
-pub(super) fn describe(bundle: &Bundle, peak: Option<(String, u64)>) -> String {
+/// The figures of a bundle, with the most that a core holds, and in which module, where it has no verdict on that, and what an update is
+/// told to take.
+pub(super) fn describe(bundle: &Bundle, peak: Option<(String, u64)>, told: Option<String>) -> String {
     let manifest = &bundle.manifest;
     let statistics = &manifest.statistics;
     let mut pairs = vec![
@@ -201,6 +203,7 @@ pub(super) fn describe(bundle: &Bundle, peak: Option<(String, u64)>) -> String {
     if manifest.modules.iter().any(|module| module.estimate.is_some()) {
         pairs.push(("fits", estimate::fits(manifest)));
     }
+    pairs.extend(told.map(|told| ("an update", told)));
     pairs.extend(peak.map(|(module, most)| ("peak", format!("about {} on a core (`{module}`)", bytes(most)))));
     facts(&pairs)
 }

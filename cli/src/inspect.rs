@@ -8,7 +8,7 @@ use crate::graph::decode;
 use crate::groups::describe as describe_groups;
 use crate::precision::describe as describe_precision;
 use crate::table::{bytes, grouped, short, table};
-use crate::{estimate, listing, placement, stages};
+use crate::{estimate, listing, placement, plan, stages};
 use clap::Args;
 use halite::inspect::{Figures, Summary, groups, hlo, ir, precision};
 use halite_bundle::estimate::{Estimate, MemoryKind};
@@ -141,7 +141,8 @@ impl Inspect {
         let groups = groups::summarize(manifest);
         let shown = self.all || !manifest.recipe.optimizer.groups.is_empty();
         let table = if shown { format!("\n{}", describe_groups(&groups)) } else { String::new() };
-        let text = describe(&bundle, None) + &table + &parameters;
+        let told = plan::summary(context, &bundle.manifest);
+        let text = describe(&bundle, None, told) + &table + &parameters;
         let own = &manifest.recipe.target;
         let target = self.target.as_deref().map_or_else(|| own.clone(), TargetName::from);
         let flags = if target == *own { manifest.flags.clone() } else { Vec::new() };

@@ -7,10 +7,11 @@ mod show;
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
+use crate::table::counted;
 use amounts::tokens;
 use clap::Args;
 use halite::compile::CompileOptions;
-use halite_bundle::ModuleRole;
+use halite_bundle::{Manifest, ModuleRole};
 use halite_plan::{Bill, Considered, Plan as Found, Planned, Question, Search};
 use halite_recipe::{Recipe, TargetName};
 use halite_support::{Diagnostic, codes};
@@ -28,10 +29,10 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  halite plan hlat-7b
-  halite plan hlat-7b --nodes 32 --sequences 1024
+  halite plan hlat-7b --target trn1
+  halite plan hlat-7b --target trn1 --nodes 32 --sequences 1024
   halite plan llama-7b --target trn2 --nodes 16 --sequences 1024 --tokens 1T
-  halite plan hlat-70b --nodes 128 --sequences 1024 --set parallel.tensor=32 -o best.toml
+  halite plan hlat-70b --target trn2 --nodes 64 --sequences 1024 --set parallel.pipeline=1 -o best.toml
   halite plan --calibration")]
 pub(super) struct Plan {
     /// Preset, built-in model, recipe or model file.
@@ -103,7 +104,8 @@ impl Plan {
 
     fn search(&self, context: &mut Context, question: &Question) -> Result<Output> {
         let spinner = bars::spinner(context, "looking for layouts");
-        let progress = |considered: &Considered, best: Option<&Planned>| spinner.set_message(show::progress(considered, best));
+        let progress =
+            |considered: &Considered, best: Option<&Planned>| spinner.set_message(show::progress(considered, best));
         let found = Search::new(&mut context.session, question)?.run(progress)?;
         spinner.finish_and_clear();
         let Some(best) = found.planned.first() else { return Err(nothing_fits(question, &found).into()) };
@@ -113,10 +115,7 @@ impl Plan {
             text.push_str(&show::considered(&found));
         }
         if let Some(file) = &self.output {
-            let mut set = question.set.clone();
-            set.push(format!("target={}", question.target));
-            set.extend(best.layout.settings().into_iter().map(|(key, value)| format!("{key}={value}")));
-            let recipe = context.session.load(&question.input, &set)?.recipe;
+            let recipe = context.session.load(&question.input, &question.settings(&best.layout))?.recipe;
             let written = toml::to_string(&recipe)
                 .map_err(|error| Diagnostic::bug(format!("a recipe that cannot be written: {error}")))?;
             halite_disk::write(file, written.as_bytes())?;
@@ -124,6 +123,19 @@ impl Plan {
         }
         Ok(Output::new(text, show::ranked_json(question, &found, whole.as_ref())))
     }
+}
+
+/// The time of an update of a bundle in a few words; `None` where nothing tells it.
+pub(super) fn summary(context: &Context, manifest: &Manifest) -> Option<String> {
+    let machine = machine(context, &manifest.recipe).ok()?;
+    let bill = Bill::of(manifest, &machine)?;
+    Some(format!(
+        "about {} on {} of {}, HFU {}: `halite plan` has the bill",
+        amounts::seconds(bill.step.total),
+        counted(bill.ranks as usize, "rank"),
+        machine.instance.name,
+        amounts::percent(bill.hfu)
+    ))
 }
 
 /// The machine of a recipe's target.
@@ -143,13 +155,17 @@ fn machine_named(context: &Context, name: &str) -> Option<Machine> {
 fn no_machine(context: &Context, name: &TargetName) -> Diagnostic {
     let known: Vec<String> = context
         .session
-        .vocabulary.targets
+        .vocabulary
+        .targets
         .variants()
         .filter(|variant| machine_named(context, variant.name.as_str()).is_some())
         .map(|variant| format!("`--target {}`", variant.name))
         .collect();
-    Diagnostic::error(codes::USAGE, format!("nothing is known of the links and rates of `{name}`, from which times follow"))
-        .help(format!("plan for one of {}", known.join(", ")))
+    Diagnostic::error(
+        codes::USAGE,
+        format!("nothing is known of the links and rates of `{name}`, from which times follow"),
+    )
+    .help(format!("plan for one of {}", known.join(", ")))
 }
 
 fn nothing_fits(question: &Question, found: &Found) -> Diagnostic {

@@ -1,11 +1,11 @@
-//! What an update takes: time by cause, memory by owner, money.
+//! The bill of an update: time by cause, memory by owner, money.
 
 use halite_bundle::Manifest;
 use halite_bundle::estimate::{FitVerdict, MemoryByKind};
 use halite_estimate::time::{Machine, PriceKind, StepTime, step_time};
 use serde::Serialize;
 
-/// What an update of a bundle takes on a machine.
+/// The bill of an update of a bundle on a machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bill {
     /// Ranks that take part.
@@ -16,15 +16,15 @@ pub struct Bill {
     pub tokens: u64,
     /// The time of an update, in seconds, by cause.
     pub step: StepTime,
-    /// The share of the peak rate of all ranks that the products of the model take, recomputed ones not counted.
-    pub mfu: f64,
+    /// The share of the peak rate of all ranks that products take, those included that are computed again (hardware FLOPs utilization).
+    pub hfu: f64,
     /// Bytes of a rank at the peak, by kind, of the module that needs most.
     pub peak: MemoryByKind,
     /// Bytes that a rank needs, and how many it has.
     pub memory: [u64; 2],
     /// Whether that fits; `None` where the target does not say.
     pub fits: Option<FitVerdict>,
-    /// What a billion tokens cost, by kind of contract.
+    /// The cost of a billion tokens, by kind of contract.
     pub costs: Vec<Cost>,
 }
 
@@ -54,8 +54,8 @@ impl Bill {
             Cost { kind: price.kind, hour, billion_tokens: hour / 3600.0 * step.total / tokens as f64 * 1e9 }
         };
         let costs = machine.instance.prices.iter().map(cost).collect();
-        let mfu = asked / (peak_rate * step.total);
-        Some(Self { ranks, instances, tokens, step, mfu, peak, memory, fits, costs })
+        let hfu = asked / (peak_rate * step.total);
+        Some(Self { ranks, instances, tokens, step, hfu, peak, memory, fits, costs })
     }
 
     /// Tokens in a second, over all ranks.

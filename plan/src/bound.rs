@@ -3,7 +3,7 @@
 use super::Layout;
 use halite_estimate::time::Machine;
 
-/// What of a model bounds all layouts.
+/// The figures of a model that bound all layouts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whole {
     /// Bytes of all state on one rank, nothing in parts.

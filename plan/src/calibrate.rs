@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What was run, in some words.
+    /// The run in some words.
     pub name: String,
     /// The preset or model.
     pub input: String,
@@ -23,7 +23,7 @@ pub struct Row {
     pub machine: String,
     /// The figure.
     pub measured: Measure,
-    /// What the software that ran it reaches of the rates of programs on the machine, 1 where the machine's efficiencies are of it.
+    /// The share of the rates of programs on the machine that the software reached which ran it, 1 where the machine's efficiencies are of it.
     #[serde(default = "whole")]
     pub software: f64,
     /// Whether efficiencies were fitted to it.
@@ -32,7 +32,7 @@ pub struct Row {
     /// Keys that the source does not state, which are our guess.
     #[serde(default)]
     pub assumed: Vec<String>,
-    /// What contradicts the row, which is shown and not counted; empty where nothing does.
+    /// A contradiction in the source of the row, which is shown and not counted; empty where there is none.
     #[serde(default)]
     pub doubt: String,
     /// The source.
@@ -53,8 +53,6 @@ pub enum Measure {
     SequencesPerSecond(f64),
     /// Tokens in a second of one rank.
     TokensPerSecondOfRank(f64),
-    /// The share of the peak rate that the products of the model take.
-    Mfu(f64),
 }
 
 impl Measure {
@@ -65,7 +63,6 @@ impl Measure {
             Measure::StepSeconds(seconds) => seconds,
             Measure::SequencesPerSecond(rate) => tokens / seq / rate,
             Measure::TokensPerSecondOfRank(rate) => tokens / bill.ranks as f64 / rate,
-            Measure::Mfu(share) => bill.mfu * bill.step.total / share,
         }
     }
 }
@@ -75,7 +72,7 @@ impl Measure {
 pub struct Judged {
     /// The row.
     pub row: Row,
-    /// What the model says.
+    /// The bill of the model.
     pub bill: Bill,
     /// The seconds of an update that were measured.
     pub measured: f64,
@@ -103,11 +100,15 @@ pub fn rows() -> Result<Vec<Row>, Diagnostic> {
     Ok(rows.row)
 }
 
-/// What the model says of a published figure, on a machine that may differ from that of its target in efficiencies.
+/// The bill of a published run beside its figure.
 ///
 /// # Errors
 /// When the recipe of the row is refused.
-pub fn calibrate(session: &mut Session, row: &Row, machine: impl Fn(&str) -> Option<Machine>) -> Result<Judged, Diagnostics> {
+pub fn calibrate(
+    session: &mut Session,
+    row: &Row,
+    machine: impl Fn(&str) -> Option<Machine>,
+) -> Result<Judged, Diagnostics> {
     let machine = machine(&row.machine).ok_or_else(|| Diagnostic::bug(format!("no machine `{}`", row.machine)))?;
     let machine = slowed(machine, row.software);
     let source = session.load(&row.input, &row.set)?;

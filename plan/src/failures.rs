@@ -1,4 +1,4 @@
-//! What failures cost on a long run: how often to save, and how long it takes with restarts.
+//! Failures on a long run: how often to save, and how long it takes with restarts.
 //!
 //! With a mean time `M` between failures of the whole cluster, and `C` seconds that training stands still for a checkpoint, the best interval
 //! is near `sqrt(2 C M)` (Young, CACM 17, 1974), more exactly that of Daly (Future Generation Computer Systems 22, 2006). The expected
@@ -9,7 +9,7 @@
 pub struct Failures {
     /// The mean time between failures of the whole cluster.
     pub between: f64,
-    /// What training stands still for a checkpoint.
+    /// The time that training stands still for a checkpoint.
     pub save: f64,
     /// From a failure to the first update after it, but for lost work.
     pub restart: f64,
@@ -40,7 +40,7 @@ impl Failures {
     /// A run of so much work, in seconds without failures or checkpoints.
     pub fn run(&self, work: f64) -> Run {
         let Self { between, save, restart } = *self;
-        let interval = self.interval().min(work.max(f64::MIN_POSITIVE));
+        let interval = self.interval().max(1.0).min(work.max(1.0));
         let segments = work / interval;
         let length = interval + save;
         let expected = segments * between * (restart / between).exp() * (length / between).exp_m1();

@@ -22,7 +22,7 @@ pub struct Layout {
     pub batch: u64,
     /// Micro-batches of an update.
     pub accumulate: u64,
-    /// What backwards compute again, as TOML; `None` for what the recipe says.
+    /// The values that backwards compute again, as TOML; `None` for those of the recipe.
     pub recompute: Option<&'static str>,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for Layout {
     }
 }
 
-/// What a search may choose from.
+/// The choices of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
     /// All ranks, each of which is used.
@@ -91,7 +91,7 @@ pub struct Space {
 
 /// Sequences of a micro-batch that are tried.
 const BATCHES: [u64; 3] = [1, 2, 4];
-/// What backwards may compute again beside what the recipe says.
+/// The values that backwards may compute again: those of the recipe, or all of a layer.
 const RECOMPUTE: [Option<&str>; 2] = [None, Some("[\"block\"]")];
 /// The most stages.
 const MOST_STAGES: u64 = 64;
@@ -107,17 +107,20 @@ impl Space {
                     continue;
                 }
                 for (data, fsdp) in self.shared(tensor, pipeline, replicas) {
-                    self.add(&mut all, Layout {
-                        tensor,
-                        pipeline,
-                        chunks: 1,
-                        schedule: "1f1b",
-                        data,
-                        fsdp,
-                        batch: 1,
-                        accumulate: 1,
-                        recompute: None,
-                    });
+                    self.add(
+                        &mut all,
+                        Layout {
+                            tensor,
+                            pipeline,
+                            chunks: 1,
+                            schedule: "1f1b",
+                            data,
+                            fsdp,
+                            batch: 1,
+                            accumulate: 1,
+                            recompute: None,
+                        },
+                    );
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What a layout costs in time, memory and money, and which layout is best.
+//! Time, memory and money of a layout, and the best one.
 //!
 //! - [`Bill`] is what an update of a compiled recipe takes on the machine of its target, by cause;
 //! - [`Search`] looks for the best layout of a recipe on a number of instances: it makes the list of layouts ([`Layout`]), looks at

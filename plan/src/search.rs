@@ -11,8 +11,9 @@ use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, check_cancelled, codes};
 use indexmap::IndexMap;
 use serde::Serialize;
+use std::collections::HashMap;
 
-/// What is looked for.
+/// The model, the machine and the keys that a search is for.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// A preset, a recipe or a model, as all commands take it.
@@ -29,6 +30,22 @@ pub struct Question {
     pub sequences: Option<u64>,
     /// Layouts to show.
     pub shown: usize,
+}
+
+impl Question {
+    /// All that is set for a layout.
+    pub fn settings(&self, layout: &Layout) -> Vec<String> {
+        let own = layout.settings().into_iter().map(|(key, value)| format!("{key}={value}"));
+        self.set.iter().cloned().chain([format!("target={}", self.target)]).chain(own).collect()
+    }
+
+    /// The bill of a layout, compiled whole.
+    ///
+    /// # Errors
+    /// Why the compiler refuses it.
+    pub fn bill(&self, session: &mut Session, layout: &Layout) -> Result<Bill, Diagnostics> {
+        compiled(session, self, layout, None)
+    }
 }
 
 /// How many layouts were looked at in which way.
@@ -55,7 +72,7 @@ pub struct Considered {
 pub struct Planned {
     /// The layout.
     pub layout: Layout,
-    /// What it takes.
+    /// Its time, memory and cost.
     pub bill: Bill,
 }
 
@@ -70,7 +87,7 @@ pub struct Found {
     pub bytes: f64,
 }
 
-/// What a search found.
+/// The outcome of a search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     /// The fastest layouts that fit, each compiled whole; the best first.
@@ -92,8 +109,17 @@ pub struct Search<'a> {
     space: Space,
     whole: Whole,
     plan: Plan,
+    /// The axes and schedules that break a rule of the target, whatever the batch.
+    illegal: HashMap<Axes, String>,
     /// Seconds of a micro-batch on the ranks that share a layer, by what decides them.
     micro_batches: IndexMap<(u64, u64, Option<&'static str>), Option<f64>>,
+}
+
+/// The part of a layout that decides which ranks make a group, and what its programs are.
+type Axes = ([u64; 5], &'static str);
+
+fn axes(layout: &Layout) -> Axes {
+    ([layout.tensor, layout.pipeline, layout.chunks, layout.data, layout.fsdp], layout.schedule)
 }
 
 /// A layout that waits, with the least time that it can take.
@@ -107,9 +133,9 @@ struct Waiting {
 enum Known {
     /// Nothing but bounds of the whole.
     Bounds,
-    /// What a micro-batch takes.
+    /// The time of a micro-batch.
     MicroBatch,
-    /// What shallow models told.
+    /// Time and memory as shallow models tell them.
     Shallow,
 }
 
@@ -163,7 +189,12 @@ impl<'a> Search<'a> {
             considered: Considered::default(),
             refusals: IndexMap::new(),
         };
-        Ok(Self { session, question, space, whole, plan, micro_batches: IndexMap::new() })
+        Ok(Self { session, question, space, whole, plan, illegal: HashMap::new(), micro_batches: IndexMap::new() })
+    }
+
+    /// All layouts, in the order in which they are listed.
+    pub fn layouts(&self) -> Vec<Layout> {
+        self.space.layouts()
     }
 
     /// Looks at the layouts, those first that can be fastest; tells `progress` after each step.
@@ -171,7 +202,7 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When no layout uses all ranks with the sequences of an update, or the work was cancelled.
     pub fn run(mut self, mut progress: impl FnMut(&Considered, Option<&Planned>)) -> Result<Plan, Diagnostics> {
-        let layouts = self.space.layouts();
+        let layouts = self.layouts();
         self.plan.considered.layouts = layouts.len();
         if layouts.is_empty() {
             return Err(self.no_layout().into());
@@ -203,6 +234,11 @@ impl<'a> Search<'a> {
 
     /// Looks closer at a layout; returns it where it still waits.
     fn look(&mut self, next: Waiting) -> Result<Option<Waiting>, Diagnostics> {
+        if let Some(reason) = self.illegal.get(&axes(&next.layout)) {
+            *self.plan.refusals.entry(reason.clone()).or_default() += 1;
+            self.plan.considered.refused += 1;
+            return Ok(None);
+        }
         match next.state {
             Known::Bounds => {
                 let least = self.with_micro_batches(&next.layout)?.map_or(next.least, |own| own.max(next.least));
@@ -211,12 +247,12 @@ impl<'a> Search<'a> {
             Known::MicroBatch => {
                 let told = match self.space.layers {
                     Some(layers) => told(self.session, self.question, &next.layout, layers),
-                    None => compiled(self.session, self.question, &next.layout, None).map(|bill| Told {
-                        step: bill.step,
-                        memory: bill.memory.map(|bytes| bytes as f64),
-                    }),
+                    None => compiled(self.session, self.question, &next.layout, None)
+                        .map(|bill| Told { step: bill.step, memory: bill.memory.map(|bytes| bytes as f64) }),
                 };
-                let Some(Told { step, memory: [needs, has] }) = self.taken(told)? else { return Ok(None) };
+                let Some(Told { step, memory: [needs, has] }) = self.taken(&next.layout, told)? else {
+                    return Ok(None);
+                };
                 self.plan.considered.shallow += 1;
                 let found = Found { layout: next.layout.clone(), seconds: step.total, bytes: needs };
                 let nearer = self.plan.nearest.as_ref().is_none_or(|nearest| needs < nearest.bytes);
@@ -233,7 +269,7 @@ impl<'a> Search<'a> {
             }
             Known::Shallow => {
                 let bill = compiled(self.session, self.question, &next.layout, None);
-                let Some(bill) = self.taken(bill)? else { return Ok(None) };
+                let Some(bill) = self.taken(&next.layout, bill)? else { return Ok(None) };
                 self.plan.considered.compiled += 1;
                 if bill.fits == Some(FitVerdict::DoesNotFit) || bill.memory[0] > bill.memory[1] && bill.memory[1] > 0 {
                     self.plan.considered.too_much_memory += 1;
@@ -277,13 +313,17 @@ impl<'a> Search<'a> {
     }
 
     /// A result that the compiler did not refuse; refusals are counted.
-    fn taken<T>(&mut self, result: Result<T, Diagnostics>) -> Result<Option<T>, Diagnostics> {
+    fn taken<T>(&mut self, layout: &Layout, result: Result<T, Diagnostics>) -> Result<Option<T>, Diagnostics> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(errors) => {
                 check_cancelled()?;
-                let reason = errors.iter().next().map(|error| error.code().id.to_owned() + ": " + error.message());
-                *self.plan.refusals.entry(reason.unwrap_or_default()).or_default() += 1;
+                let Some(error) = errors.iter().next() else { return Ok(None) };
+                let reason = format!("{}: {}", error.code().id, error.message());
+                if error.code().id == codes::ILLEGAL.id {
+                    self.illegal.insert(axes(layout), reason.clone());
+                }
+                *self.plan.refusals.entry(reason).or_default() += 1;
                 self.plan.considered.refused += 1;
                 Ok(None)
             }
@@ -316,15 +356,20 @@ fn first(waiting: &[Waiting]) -> Option<usize> {
 
 /// The seconds of all micro-batches of an update on one replica.
 fn of_micro_batch(step: &StepTime) -> f64 {
-    step.products + step.other + step.wire.values().sum::<f64>()
+    step.products + step.other + step.wire.values().sum::<f64>() + step.exposed
 }
 
-/// What the whole model takes on one rank, from shallow ones where its layers are known.
-fn whole_of(session: &mut Session, question: &Question, layout: &Layout, layers: Option<u64>) -> Result<Whole, Diagnostics> {
-    let Some(layers) = layers.filter(|layers| *layers > 2) else { return totals(session, question, layout, None) };
-    let one = totals(session, question, layout, Some(1))?;
-    let two = totals(session, question, layout, Some(2))?;
-    let line = |one: f64, two: f64| one + (layers as f64 - 1.0) * (two - one);
+/// State, weights and operations of the whole model on one rank, from shallow ones where its layers are known.
+fn whole_of(
+    session: &mut Session,
+    question: &Question,
+    layout: &Layout,
+    layers: Option<u64>,
+) -> Result<Whole, Diagnostics> {
+    let Some(layers) = layers.filter(|layers| *layers > 3) else { return totals(session, question, layout, None) };
+    let one = totals(session, question, layout, Some(2))?;
+    let two = totals(session, question, layout, Some(3))?;
+    let line = |one: f64, two: f64| one + (layers as f64 - 2.0) * (two - one);
     Ok(Whole {
         state: line(one.state, two.state),
         weights: line(one.weights, two.weights),
@@ -333,8 +378,13 @@ fn whole_of(session: &mut Session, question: &Question, layout: &Layout, layers:
     })
 }
 
-/// What a model with so many layers takes for a sequence on one rank.
-fn totals(session: &mut Session, question: &Question, layout: &Layout, layers: Option<u64>) -> Result<Whole, Diagnostics> {
+/// State, weights and operations of a model with so many layers for a sequence on one rank.
+fn totals(
+    session: &mut Session,
+    question: &Question,
+    layout: &Layout,
+    layers: Option<u64>,
+) -> Result<Whole, Diagnostics> {
     let compiled = shallow::bundle(session, question, layout, layers)?;
     let (manifest, statistics) = (&compiled.manifest, &compiled.manifest.statistics);
     let weights = manifest.buffers.iter().filter(|buffer| matches!(buffer.role, BufferRole::Weight(_)));

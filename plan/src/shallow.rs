@@ -1,4 +1,4 @@
-//! What a deep model takes, told from two shallow ones.
+//! Time and memory of a deep model, told from two shallow ones.
 //!
 //! Work, wire and memory grow by the same for each layer, so that two depths tell all others. A shallow model compiles in a fraction of the
 //! time; what a search shows is compiled whole all the same.
@@ -8,11 +8,13 @@ use super::search::Question;
 use crate::Bill;
 use halite::Session;
 use halite::compile::CompileOptions;
+use halite::source::Source;
 use halite_bundle::{Bundle, ModuleRole};
 use halite_estimate::time::StepTime;
-use halite_support::{Diagnostic, Diagnostics};
+use halite_support::{CancelToken, Diagnostic, Diagnostics};
+use std::panic::resume_unwind;
 
-/// What a search needs to know of a layout.
+/// Time and memory of a layout.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Told {
     /// Seconds of an update by cause.
@@ -28,13 +30,23 @@ pub(super) fn bundle(
     layout: &Layout,
     layers: Option<u64>,
 ) -> Result<Bundle, Diagnostics> {
-    let mut set = question.set.clone();
-    set.push(format!("target={}", question.target));
-    set.extend(layout.settings().into_iter().map(|(key, value)| format!("{key}={value}")));
+    let source = source(session, question, layout, layers)?;
+    Ok(session.compile(&source, &options())?.bundle)
+}
+
+fn source(
+    session: &mut Session,
+    question: &Question,
+    layout: &Layout,
+    layers: Option<u64>,
+) -> Result<Source, Diagnostics> {
+    let mut set = question.settings(layout);
     set.extend(layers.map(|layers| format!("layers={layers}")));
-    let source = session.load(&question.input, &set)?;
-    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
-    Ok(session.compile(&source, &options)?.bundle)
+    session.load(&question.input, &set)
+}
+
+fn options() -> CompileOptions {
+    CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() }
 }
 
 /// Compiles the training of a layout, as [`bundle`] does, and prices it.
@@ -44,12 +56,19 @@ pub(super) fn compiled(
     layout: &Layout,
     layers: Option<u64>,
 ) -> Result<Bill, Diagnostics> {
-    let bundle = bundle(session, question, layout, layers)?;
+    priced(&bundle(session, question, layout, layers)?, question)
+}
+
+fn priced(bundle: &Bundle, question: &Question) -> Result<Bill, Diagnostics> {
     let bill = Bill::of(&bundle.manifest, &question.machine);
     bill.ok_or_else(|| Diagnostic::bug("a compiled layout has no estimate of its time").into())
 }
 
-/// What a layout takes with so many layers, from models with one layer in each part of the pipeline and with two.
+/// Layers in each part of a pipeline of shallow models. One would not do: a layer that a model calls once is no function of its own, and is
+/// computed again otherwise.
+const DEPTHS: [u64; 2] = [2, 3];
+
+/// Time and memory of a layout with so many layers, from shallow models.
 pub(super) fn told(
     session: &mut Session,
     question: &Question,
@@ -57,13 +76,21 @@ pub(super) fn told(
     layers: u64,
 ) -> Result<Told, Diagnostics> {
     let parts = layout.pipeline * layout.chunks;
-    if layers <= 2 * parts {
+    if layers <= DEPTHS[1] * parts {
         return Ok(of(&compiled(session, question, layout, None)?));
     }
-    let one = of(&compiled(session, question, layout, Some(parts))?);
-    let two = of(&compiled(session, question, layout, Some(2 * parts))?);
+    let sources = DEPTHS.map(|layers| layers * parts).map(|layers| source(session, question, layout, Some(layers)));
+    let [one, two] = sources;
+    let (one, two) = (one?, two?);
+    let compile = |source: &Source| priced(&session.compile(source, &options())?.bundle, question);
+    let cancel = CancelToken::current();
+    let (one, two) = std::thread::scope(|scope| {
+        let two = scope.spawn(|| cancel.within(|| compile(&two)));
+        (compile(&one), two.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let (one, two) = (of(&one?), of(&two?));
     // A part that has more layers than others keeps them waiting.
-    let more = layers.div_ceil(parts) as f64 - 1.0;
+    let more = layers.div_ceil(parts) as f64 - DEPTHS[0] as f64;
     Ok(Told {
         step: along(&one.step, &two.step, more),
         memory: [line(one.memory[0], two.memory[0], more), one.memory[1]],
@@ -79,20 +106,27 @@ fn line(one: f64, two: f64, more: f64) -> f64 {
     (one + more * (two - one)).max(0.0)
 }
 
+/// The step `more` layers after the first. What is hidden behind other work is no line: all that is written ahead is one, and what other work
+/// there is.
 fn along(one: &StepTime, two: &StepTime, more: f64) -> StepTime {
-    let of = |field: fn(&StepTime) -> f64| line(field(one), field(two), more);
+    let of = |field: &dyn Fn(&StepTime) -> f64| line(field(one), field(two), more);
+    let (products, other) = (of(&|step| step.products), of(&|step| step.other));
+    let ahead = of(&|step| step.hidden + step.exposed);
+    let hidden = ahead.min(products + other);
+    let exposed = ahead - hidden;
     let wire = two.wire.iter().map(|(axes, seconds)| {
         let before = one.wire.get(axes).copied().unwrap_or(0.0);
         (axes.clone(), line(before, *seconds, more))
     });
     StepTime {
-        products: of(|step| step.products),
-        other: of(|step| step.other),
+        products,
+        other,
         wire: wire.collect(),
-        launch: of(|step| step.launch),
-        optimizer: of(|step| step.optimizer),
-        bubble: of(|step| step.bubble),
-        hidden: of(|step| step.hidden),
-        total: of(|step| step.total),
+        exposed,
+        launch: of(&|step| step.launch),
+        optimizer: of(&|step| step.optimizer),
+        bubble: of(&|step| step.bubble),
+        hidden,
+        total: of(&|step| step.total - step.exposed) + exposed,
     }
 }

@@ -35,7 +35,11 @@ pub(super) fn seconds(seconds: f64) -> String {
 
 /// US dollars for people: `$0.32`, `$42`, `$1,240,000`.
 pub(super) fn dollars(dollars: f64) -> String {
-    if dollars < 10.0 { format!("${dollars:.2}") } else { format!("${}", crate::table::grouped(dollars.round() as u64)) }
+    if dollars < 10.0 {
+        format!("${dollars:.2}")
+    } else {
+        format!("${}", crate::table::grouped(dollars.round() as u64))
+    }
 }
 
 /// `27.3%`

@@ -20,7 +20,7 @@ pub(super) fn show(context: &mut Context) -> Result<Output> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let head = ["published", "machine", "measured", "told", "error", "MFU", ""].map(str::to_owned).to_vec();
+    let head = ["published", "machine", "measured", "told", "error", "HFU", ""].map(str::to_owned).to_vec();
     let lines = judged.iter().map(|own| {
         vec![
             own.row.name.clone(),
@@ -28,7 +28,7 @@ pub(super) fn show(context: &mut Context) -> Result<Output> {
             seconds(own.measured),
             seconds(own.bill.step.total),
             format!("{:+.1}%", 100.0 * own.error()),
-            percent(own.bill.mfu),
+            percent(own.bill.hfu),
             role(&own.row).to_owned(),
         ]
     });
@@ -41,7 +41,7 @@ pub(super) fn show(context: &mut Context) -> Result<Output> {
 /// A row that the arithmetic knew nothing of.
 const PREDICTED: &str = "predicted";
 
-/// What a row is for.
+/// The use of a row.
 fn role(row: &Row) -> &'static str {
     match row {
         Row { fitted: true, .. } => "fitted",
@@ -52,7 +52,8 @@ fn role(row: &Row) -> &'static str {
 
 /// The median and the largest error of rows that nothing was fitted to.
 fn summary(judged: &[Judged]) -> String {
-    let mut errors: Vec<f64> = judged.iter().filter(|own| role(&own.row) == PREDICTED).map(|own| own.error().abs()).collect();
+    let mut errors: Vec<f64> =
+        judged.iter().filter(|own| role(&own.row) == PREDICTED).map(|own| own.error().abs()).collect();
     errors.sort_by(f64::total_cmp);
     let (median, most) = (errors.get(errors.len() / 2), errors.last());
     let share = |error: Option<&f64>| error.map_or_else(|| "unknown".to_owned(), |error| percent(*error));
@@ -68,7 +69,7 @@ fn summary(judged: &[Judged]) -> String {
 fn value(own: &Judged) -> Value {
     json!({
         "name": own.row.name, "machine": own.row.machine, "fitted": own.row.fitted, "assumed": own.row.assumed, "doubt": own.row.doubt,
-        "measured_seconds": own.measured, "seconds": own.bill.step.total, "error": own.error(), "mfu": own.bill.mfu,
+        "measured_seconds": own.measured, "seconds": own.bill.step.total, "error": own.error(), "hfu": own.bill.hfu,
         "source": own.row.provenance,
     })
 }

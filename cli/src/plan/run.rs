@@ -18,7 +18,7 @@ pub(super) struct Whole {
     pub(super) tokens: f64,
     /// Seconds of updates alone.
     pub(super) work: f64,
-    /// What is presumed of failures.
+    /// The failures that are presumed.
     pub(super) failures: Failures,
     /// With checkpoints and failures.
     pub(super) run: Run,

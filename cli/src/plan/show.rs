@@ -3,10 +3,12 @@
 use super::amounts::{dollars, percent, seconds};
 use super::run::Whole;
 use crate::table::{bytes, counted, facts, grouped, short, table};
+use crate::terminal;
 use halite_bundle::Manifest;
 use halite_bundle::estimate::MemoryKind;
 use halite_plan::{Bill, Considered, Cost, Layout, Plan, Planned, Question};
-use halite_target::estimate::time::{Machine, StepTime};
+use halite_report::wrap;
+use halite_target::estimate::time::{Link, Machine, StepTime};
 use serde_json::{Value, json};
 
 /// The causes of the time of an update, with their seconds.
@@ -14,6 +16,7 @@ fn causes(step: &StepTime) -> Vec<(String, f64)> {
     let wire = step.wire.iter().map(|(axes, seconds)| (format!("collectives along {axes}"), *seconds));
     let mut all = vec![("products of matrices".to_owned(), step.products), ("other arithmetic".to_owned(), step.other)];
     all.extend(wire);
+    all.push(("collectives written ahead".to_owned(), step.exposed));
     all.push(("optimizer".to_owned(), step.optimizer));
     all.push(("waiting for other stages".to_owned(), step.bubble));
     all.push(("starting programs".to_owned(), step.launch));
@@ -23,8 +26,7 @@ fn causes(step: &StepTime) -> Vec<(String, f64)> {
 
 /// The bill of a stated layout.
 pub(super) fn bill(name: &str, manifest: &Manifest, machine: &Machine, bill: &Bill, whole: Option<&Whole>) -> String {
-    let axes: Vec<String> =
-        manifest.mesh.axes().iter().map(|axis| format!("{} {}", axis.name, axis.size)).collect();
+    let axes: Vec<String> = manifest.mesh.axes().iter().map(|axis| format!("{} {}", axis.name, axis.size)).collect();
     let stages = manifest.num_stages();
     let axes: Vec<String> = (stages > 1).then(|| format!("pipeline {stages}")).into_iter().chain(axes).collect();
     let layout = if axes.is_empty() { String::new() } else { format!(": {}", axes.join(", ")) };
@@ -48,8 +50,11 @@ fn figures(bill: &Bill) -> Vec<(&'static str, String)> {
     let rate = bill.tokens_per_second();
     vec![
         ("an update", format!("{} for {} tokens", seconds(bill.step.total), grouped(bill.tokens))),
-        ("tokens per second", format!("{}, {} of a rank", short(rate as u64), short((rate / bill.ranks as f64) as u64))),
-        ("MFU", percent(bill.mfu)),
+        (
+            "tokens per second",
+            format!("{}, {} of a rank", short(rate as u64), short((rate / bill.ranks as f64) as u64)),
+        ),
+        ("HFU", percent(bill.hfu)),
         ("fits", fits(bill)),
     ]
 }
@@ -97,7 +102,10 @@ fn of_whole(bill: &Bill, whole: &Whole) -> String {
         format!(", {} ({})", dollars(cost.hour * run.expected / 3600.0), cost.kind.name())
     });
     let pairs = vec![
-        ("tokens", format!("{} in {} updates", short(*tokens as u64), grouped((tokens / bill.tokens as f64).ceil() as u64))),
+        (
+            "tokens",
+            format!("{} in {} updates", short(*tokens as u64), grouped((tokens / bill.tokens as f64).ceil() as u64)),
+        ),
         ("updates alone", seconds(*work)),
         ("expected", format!("{} +- {}{cost}", seconds(run.expected), seconds(run.spread))),
         ("failures", format!("one in {}, {} to go on", seconds(failures.between), seconds(failures.restart))),
@@ -108,12 +116,19 @@ fn of_whole(bill: &Bill, whole: &Whole) -> String {
 
 fn sources(machine: &Machine) -> String {
     let efficiency = &machine.efficiency;
-    format!(
-        "\nArithmetic, not a measurement: {} of the peak rate of products and {} of that of links are presumed; `halite plan \
-         --calibration` shows how far it is off.\n",
+    let link = |(at, link): (usize, &Link)| format!("{} ({})", percent(efficiency.link(at)), link.name);
+    let links: Vec<String> = machine.links.iter().enumerate().map(link).collect();
+    wrapped(&format!(
+        "\nArithmetic, not a measurement. Programs are presumed to reach {} of the peak rate of products, and of the bandwidth of \
+         links {}; `halite plan --calibration` shows how far this is off.\n",
         percent(efficiency.products),
-        percent(efficiency.link(machine.links.len().saturating_sub(1)))
-    )
+        links.join(", ")
+    ))
+}
+
+/// Text in the columns of the terminal.
+fn wrapped(text: &str) -> String {
+    terminal::out_columns().map_or_else(|| text.to_owned(), |width| wrap(text, width, ""))
 }
 
 /// The layouts that a search found.
@@ -130,7 +145,7 @@ pub(super) fn ranked(question: &Question, found: &Plan, whole: Option<&Whole>) -
         grouped(considered.shallow as u64),
         grouped(considered.compiled as u64)
     );
-    let head = ["", "layout", "batch", "update", "MFU", "tokens/s", "memory", "$/B tokens"].map(str::to_owned).to_vec();
+    let head = ["", "layout", "batch", "update", "HFU", "tokens/s", "memory", "$/B tokens"].map(str::to_owned).to_vec();
     let row = |(at, planned): (usize, &Planned)| {
         let Planned { layout, bill } = planned;
         vec![
@@ -138,14 +153,17 @@ pub(super) fn ranked(question: &Question, found: &Plan, whole: Option<&Whole>) -
             described(layout),
             format!("{} x {}", layout.batch, layout.accumulate),
             seconds(bill.step.total),
-            percent(bill.mfu),
+            percent(bill.hfu),
             short(bill.tokens_per_second() as u64),
             bytes(bill.memory[0]),
             bill.cost().map_or_else(String::new, |cost| dollars(cost.billion_tokens)),
         ]
     };
     text.push_str(&table(&[head].into_iter().chain(found.planned.iter().enumerate().map(row)).collect::<Vec<_>>()));
-    text.push_str("\n`batch`: sequences of a micro-batch, and micro-batches of an update.\n");
+    text.push_str(&wrapped(
+        "\n`batch`: sequences of a micro-batch, and micro-batches of an update. `HFU`: the share of the peak \
+                   rate that products take, those included that are computed again.\n",
+    ));
     if let Some(best) = found.planned.first() {
         text.push_str(&format!("\nThe first of these:\n\n{}", times(&best.bill.step)));
         text.push_str(&format!("\n{}\n", facts(&[("fits", fits(&best.bill))])));
@@ -171,13 +189,14 @@ fn described(layout: &Layout) -> String {
 
 /// How many layouts were looked at in which way.
 pub(super) fn considered(found: &Plan) -> String {
-    let Considered { layouts, too_much_state, too_slow, shallow, too_much_memory, compiled, refused } = found.considered;
+    let Considered { layouts, too_much_state, too_slow, shallow, too_much_memory, compiled, refused } =
+        found.considered;
     let count = |number: usize| grouped(number as u64);
     let mut pairs = vec![
         ("layouts", count(layouts)),
         ("state too large", format!("{}, more than a rank has before anything runs", count(too_much_state))),
         ("too slow", format!("{}, whose bound is above the last that is shown", count(too_slow))),
-        ("shallow", format!("{}, told from models of one and two layers in each part", count(shallow))),
+        ("shallow", format!("{}, told from models of two and three layers in each part", count(shallow))),
         ("do not fit", format!("{} of these", count(too_much_memory))),
         ("compiled", count(compiled)),
     ];
@@ -209,10 +228,10 @@ pub(super) fn bill_json(bill: &Bill, whole: Option<&Whole>) -> Value {
         "instances": bill.instances,
         "tokens": bill.tokens,
         "seconds": {
-            "products": step.products, "other": step.other, "collectives": step.wire, "optimizer": step.optimizer,
+            "products": step.products, "other": step.other, "collectives": step.wire, "exposed": step.exposed, "optimizer": step.optimizer,
             "bubble": step.bubble, "launch": step.launch, "hidden": step.hidden, "all": step.total,
         },
-        "mfu": bill.mfu,
+        "hfu": bill.hfu,
         "tokens_per_second": bill.tokens_per_second(),
         "memory": {"peak": bill.peak, "needs": bill.memory[0], "has": bill.memory[1], "fits": bill.fits},
         "costs": bill.costs,

@@ -55,7 +55,7 @@ impl Products {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collectives {
-    /// What they do.
+    /// The kind of all of them.
     pub kind: CollectiveKind,
     /// Bytes of the whole: of the operand on one rank, or of the result where that is larger.
     pub bytes: u64,

@@ -44,7 +44,7 @@ static BUILTIN: LazyLock<Tables> = LazyLock::new(Tables::parse);
 pub struct Tables {
     /// One row for each Neuron target.
     pub hardware: Vec<Hardware>,
-    /// What time follows from.
+    /// Engines, links and prices.
     pub topologies: Vec<Topology>,
     /// Element types.
     pub elements: Vec<ElementType>,
@@ -117,7 +117,7 @@ impl Tables {
         self.hardware.iter().find(|row| row.target == generation)
     }
 
-    /// What the time of a program follows from, beside the hardware.
+    /// The engines, links and prices of a generation.
     pub fn topology(&self, generation: Generation) -> Option<&Topology> {
         self.topologies.iter().find(|row| row.targets.contains(&generation))
     }

@@ -3,6 +3,8 @@
 //! Formulas leave out tables of positions, which are computed again once for all sequences of a batch: these are many here, and
 //! nothing is executed.
 
+use halite::Session;
+use halite::compile::CompileOptions;
 use halite_bundle::ModuleRole;
 use halite_ir::{InferCx, Registry, function_flops};
 use halite_support::units::short;
@@ -98,6 +100,47 @@ impl Block {
         let flops = function_flops(&InferCx { functions: &compiled.ir.functions, registry: &registry });
         let said = compiled.remarks.iter().find(|remark| remark.message.contains("computed again"));
         (flops.last().copied().unwrap_or(0), said.map(|remark| remark.message.clone()).unwrap_or_default())
+    }
+}
+
+/// Layers repeat the same in the stages of a pipeline as in one program, whatever its schedule.
+#[test]
+fn stages_repeat_what_one_program_does() {
+    let sizes = [
+        "layers=4",
+        "batch=1",
+        "seq=256",
+        "hidden=256",
+        "heads=4",
+        "kv_heads=4",
+        "ffn=512",
+        "vocab=96",
+        "accumulate=4",
+    ];
+    let flops = |recompute: &str, layout: &[&str]| {
+        let recompute = format!("recompute={recompute}");
+        let set: Vec<String> =
+            sizes.iter().chain(layout).chain([&recompute.as_str()]).map(|&set| set.to_owned()).collect();
+        let mut session = Session::new();
+        let source = session.load("llama", &set).unwrap_or_else(|errors| panic!("{set:?}: {errors:?}"));
+        let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+        let compiled = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{set:?}: {errors:?}"));
+        let modules = &compiled.bundle.manifest.modules;
+        let work = modules.iter().filter_map(|module| Some(module.estimate.as_ref()?.work.product_flops()));
+        work.sum::<u64>()
+    };
+    let one = ["target=trn1", "precision=mixed"];
+    let attention = "[\"attention\"]";
+    for recompute in [attention, "[\"block\"]", "[{ scope = \"*mlp*\" }]", "[\"attention\", { scope = \"*mlp*\" }]"] {
+        let whole = flops(recompute, &one);
+        assert!(whole > flops("[\"dots\"]", &one), "{recompute} repeats no product");
+        for schedule in ["1f1b", "interleaved", "zero-bubble"] {
+            let schedule = format!("parallel.schedule={schedule}");
+            let chunks = if schedule.ends_with("interleaved") { "parallel.chunks=2" } else { "parallel.chunks=1" };
+            let staged =
+                flops(recompute, &["target=trn1", "precision=mixed", "parallel.pipeline=2", &schedule, chunks]);
+            assert_eq!(staged, whole, "{recompute} {schedule}");
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod neuronx_faults;
 mod nrt;
 mod other_platform;
 mod own_target;
+mod plan;
 mod selftest;
 mod size;
 mod stablehlo;

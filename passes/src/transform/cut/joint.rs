@@ -6,8 +6,8 @@ use super::policy::{FunctionOf, Policy};
 use super::price::{Price, Totals};
 use crate::transform::needed::needed;
 use halite_ir::{
-    FuncId, FuncResult, Function, InferCx, Inst, LocTable, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, ValueData,
-    function_flops, inst_cost,
+    FuncId, FuncResult, Function, InferCx, Inst, LocTable, Module, Op, ParamRole, Registry, ResultRole, Rewriter,
+    Value, ValueData, function_flops, inst_cost,
 };
 use halite_support::{Diagnostic, Name, Result};
 use rustc_hash::FxHashSet;

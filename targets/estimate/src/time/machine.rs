@@ -25,9 +25,9 @@ pub struct Machine {
     pub links: Vec<Link>,
     /// Seconds that an execution takes beside its work, on a group of ranks with collectives.
     pub launch: f64,
-    /// What programs reach of these rates.
+    /// The shares of these rates that programs reach.
     pub efficiency: Efficiency,
-    /// What is rented.
+    /// The unit that is rented.
     pub instance: Instance,
 }
 
@@ -53,7 +53,7 @@ pub struct Peak {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// What they join: `chip`, `instance`, `cluster`.
+    /// The unit that they join: `chip`, `instance`, `cluster`.
     pub name: String,
     /// The ranks that they join, counted from a multiple of this number; 0 for all.
     pub ranks: u64,
@@ -88,7 +88,7 @@ impl Efficiency {
     }
 }
 
-/// What is rented: a number of ranks, at prices.
+/// The unit that is rented: a number of ranks, at prices.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instance {
@@ -96,7 +96,7 @@ pub struct Instance {
     pub name: String,
     /// Its ranks.
     pub ranks: u64,
-    /// What it costs, by kind of contract.
+    /// Its prices, by kind of contract.
     #[serde(default)]
     pub prices: Vec<Price>,
 }
@@ -123,7 +123,7 @@ pub enum PriceKind {
     Block,
     /// Reserved for years.
     Reserved,
-    /// What is left over, which can be taken back.
+    /// Capacity that is left over, and can be taken back.
     Spot,
 }
 

@@ -1,8 +1,8 @@
 //! The time of an update.
 
+use super::Machine;
 use super::module::{ModuleTime, module_time};
 use super::play::{Played, play};
-use super::Machine;
 use halite_bundle::{Action, Manifest, ModuleEntry, Port, Transfer};
 use indexmap::IndexMap;
 use std::collections::{HashMap, HashSet};
@@ -14,9 +14,11 @@ pub struct StepTime {
     pub products: f64,
     /// All other arithmetic, and moving data in device memory, but for modules that update alone.
     pub other: f64,
-    /// Collectives that nothing hides, by the axes of the mesh along which they go.
+    /// Collectives that all else waits for, by the axes of the mesh along which they go.
     pub wire: IndexMap<String, f64>,
-    /// What executions take beside their work.
+    /// Collectives that are written ahead of time, as far as nothing is left to run beside them.
+    pub exposed: f64,
+    /// The time of executions beside their work.
     pub launch: f64,
     /// Modules that update alone, but for their collectives.
     pub optimizer: f64,
@@ -32,9 +34,7 @@ pub struct StepTime {
 pub fn step_time(manifest: &Manifest, machine: &Machine) -> Option<StepTime> {
     let parallel = manifest.recipe.parallel.as_ref();
     let ahead: &[&str] = if parallel.is_some_and(|own| own.fsdp_prefetch > 0) { &["fsdp"] } else { &[] };
-    let time = |entry: &ModuleEntry| {
-        Some(module_time(&entry.estimate.as_ref()?.work, machine, &manifest.mesh, ahead))
-    };
+    let time = |entry: &ModuleEntry| Some(module_time(&entry.estimate.as_ref()?.work, machine, &manifest.mesh, ahead));
     let called: Vec<&str> = runs(&manifest.schedule).map(|(name, _)| name).collect();
     let entries = manifest.modules.iter().filter(|entry| called.contains(&entry.name.as_str()));
     let times: Option<HashMap<&str, ModuleTime>> =
@@ -56,6 +56,7 @@ pub fn step_time(manifest: &Manifest, machine: &Machine) -> Option<StepTime> {
         let share = count as f64 / stages;
         step.launch += share * time.launch;
         step.hidden += share * time.hidden;
+        step.exposed += share * time.exposed;
         for (axes, seconds) in &time.wire {
             *step.wire.entry(axes.clone()).or_default() += share * seconds;
         }
@@ -78,7 +79,7 @@ fn once(action: &Action) -> Option<&str> {
     }
 }
 
-/// What lists of stages run, and how often.
+/// The modules that lists of stages run, and how often.
 fn runs(lists: &[Vec<Action>]) -> impl Iterator<Item = (&str, usize)> {
     lists.iter().flatten().filter_map(|action| match action {
         Action::Run { module, pieces } => Some((module.as_str(), pieces.as_ref().map_or(1, |pieces| pieces.len()))),

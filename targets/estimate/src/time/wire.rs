@@ -1,4 +1,4 @@
-//! What a collective sends over each kind of link.
+//! The bytes that a collective sends over each kind of link.
 //!
 //! A collective is done by link, the nearest first: a sum of `B` bytes over 4 ranks of an instance on 8 instances is scattered over the 4
 //! (each rank sends `3/4 B`), then each quarter over the 8 (`7/8` of `B/4`), and gathered back. This is the least that ring, mesh
@@ -7,7 +7,7 @@
 use super::Machine;
 use halite_bundle::work::{CollectiveKind, Collectives};
 
-/// What one rank sends over one kind of link for a collective.
+/// The bytes of one rank over one kind of link for a collective.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sent {
     /// The position of the link in [`Machine::links`].
@@ -18,7 +18,7 @@ pub struct Sent {
     pub seconds: f64,
 }
 
-/// What one rank sends for one collective of a kind, over each kind of link that it crosses.
+/// The bytes that one rank sends for one collective, over each kind of link that it crosses.
 pub fn sent(collective: &Collectives, machine: &Machine) -> Vec<Sent> {
     let (all, whole) = (collective.ranks() as f64, collective.bytes as f64);
     let mut before = 1.0;

@@ -1,4 +1,4 @@
-//! What the time of a program follows from beside the hardware: engines, links, fixed costs, prices.
+//! Engines, links, fixed costs and prices, from which the time of a program follows.
 
 use crate::Generation;
 use halite_target::Provenance;
@@ -17,7 +17,7 @@ pub struct Topology {
     pub launch: f64,
     /// Links to other cores, those to the nearest first.
     pub links: Vec<CoreLink>,
-    /// What programs reach of the rates.
+    /// The shares of the rates that programs reach.
     pub efficiency: Efficiency,
     /// Prices of the instance.
     pub prices: Vec<Price>,
@@ -29,7 +29,7 @@ pub struct Topology {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreLink {
-    /// What they join.
+    /// The unit that they join.
     pub name: String,
     /// How many physical cores they join; 0 for all.
     pub cores: u32,

@@ -19,6 +19,7 @@ const TOP: [&str; 27] = [
     "cli",
     "models",
     "page",
+    "plan",
     "passes",
     "tests",
     "benches",

@@ -1,0 +1,143 @@
+//! The planner: what shallow models tell of deep ones, what a search drops, and published figures.
+
+#![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
+
+use halite::Session;
+use halite_plan::{Layout, Planned, Question, Search, calibrate, rows};
+use halite_recipe::TargetName;
+use halite_support::{Diagnostics, codes};
+use halite_target::estimate::time::Machine;
+
+fn machine(session: &Session, name: &str) -> Option<Machine> {
+    let name = TargetName::new(name);
+    session.vocabulary.targets.get(&name).ok()?.machine(&name, &[])
+}
+
+/// A small model on an instance, with what is stated.
+fn question(session: &Session, instances: u64, set: &[&str]) -> Question {
+    let model =
+        ["layers=8", "vocab=512", "hidden=512", "heads=8", "kv_heads=8", "ffn=1024", "seq=256", "precision=mixed"];
+    Question {
+        input: "llama".to_owned(),
+        set: model.iter().chain(set).map(|&set| set.to_owned()).collect(),
+        target: "trn1".to_owned(),
+        machine: machine(session, "trn1").expect("its links are known"),
+        instances,
+        sequences: Some(32),
+        shown: 3,
+    }
+}
+
+fn searched(set: &[&str]) -> (Vec<Layout>, halite_plan::Plan) {
+    let mut session = Session::new();
+    let question = question(&session, 1, set);
+    let search = Search::new(&mut session, &question).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let layouts = search.layouts();
+    (layouts, search.run(|_, _| {}).unwrap_or_else(|errors| panic!("{errors:?}")))
+}
+
+/// Spaces that are searched by trying all: one model on the 32 ranks of an instance, with some keys stated.
+const SPACES: [&[&str]; 3] = [
+    &["parallel.pipeline=1", "batch=1"],
+    &["parallel.tensor=2", "parallel.schedule=1f1b", "batch=1"],
+    &["parallel.fsdp=1", "parallel.tensor=8", "recompute=[\"block\"]"],
+];
+
+/// What a search shows is what trying all layouts gives; shallow models tell the time of deep ones within the 3% that it allows them.
+#[test]
+fn no_layout_is_dropped_that_beats_a_shown_one() {
+    for set in SPACES {
+        let (layouts, plan) = searched(set);
+        let mut session = Session::new();
+        let question = question(&session, 1, set);
+        let mut all: Vec<(f64, &Layout)> = Vec::new();
+        for layout in &layouts {
+            let Ok(bill) = question.bill(&mut session, layout) else { continue };
+            if bill.memory[0] <= bill.memory[1] {
+                all.push((bill.step.total, layout));
+            }
+            let told = plan.found.iter().find(|found| found.layout == *layout);
+            if let Some(told) = told {
+                let off = told.seconds / bill.step.total - 1.0;
+                assert!(off.abs() <= 0.03, "{set:?} {layout:?}: told {} for {}", told.seconds, bill.step.total);
+            }
+        }
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let shown: Vec<f64> = plan.planned.iter().map(|planned| planned.bill.step.total).collect();
+        let best: Vec<f64> = all.iter().take(shown.len()).map(|own| own.0).collect();
+        let first = all.first().map(|own| own.1.to_string());
+        println!(
+            "{set:?}: {} layouts, {} compile; the best is {first:?} in {:?}",
+            layouts.len(),
+            all.len(),
+            best.first()
+        );
+        assert!(!shown.is_empty(), "{set:?}");
+        assert_eq!(shown, best, "{set:?}");
+    }
+}
+
+/// A plan is the same each time, and the layouts that it shows compile as it prints them.
+#[test]
+fn a_plan_is_what_compiles() {
+    let set = ["parallel.pipeline=1", "batch=1"];
+    let (_, plan) = searched(&set);
+    let (_, again) = searched(&set);
+    assert_eq!(plan, again);
+    let mut session = Session::new();
+    let question = question(&session, 1, &set);
+    for Planned { layout, bill } in &plan.planned {
+        let source = session.load(&question.input, &question.settings(layout)).expect("it was compiled before");
+        let compiled = session.compile(&source, &halite::compile::CompileOptions::default()).expect("as before");
+        let most = compiled.bundle.manifest.furthest_from_fitting().expect("it is estimated").1.memory.total();
+        assert_eq!(bill.memory[0], most, "{layout}");
+    }
+}
+
+/// The best plan for fixed work that keeps all ranks busy takes no longer on more instances.
+#[test]
+fn more_instances_are_no_slower() {
+    let best = |instances: u64| {
+        let mut session = Session::new();
+        let set = ["parallel.pipeline=1", "batch=1", "hidden=2048", "ffn=8192", "seq=1024"];
+        let question = Question { sequences: Some(512), ..question(&session, instances, &set) };
+        let plan = Search::new(&mut session, &question)?.run(|_, _| {})?;
+        Ok::<f64, Diagnostics>(plan.planned[0].bill.step.total)
+    };
+    let (one, two) = (best(1).expect("it fits"), best(2).expect("it fits"));
+    assert!(two <= one, "{one} {two}");
+}
+
+#[test]
+fn what_cannot_be_shared_is_refused() {
+    let mut session = Session::new();
+    let mut question = question(&session, 1, &["parallel.tensor=2", "parallel.pipeline=1"]);
+    question.sequences = Some(3);
+    let errors = Search::new(&mut session, &question).and_then(|search| search.run(|_, _| {})).expect_err("3 over 16");
+    assert_eq!(errors.iter().next().map(|error| error.code().id), Some(codes::USAGE.id));
+}
+
+/// The rows that efficiencies were fitted to come out within a tenth, and in the long run the median of all others too: `HALITE_ROWS=all`.
+#[test]
+fn published_figures_are_told() {
+    let all = std::env::var("HALITE_ROWS").is_ok_and(|value| value == "all");
+    let mut session = Session::new();
+    let (mut errors, mut count) = (Vec::new(), 0);
+    for row in rows().expect("the table is sound") {
+        if !all && !row.name.starts_with("HLAT") {
+            continue;
+        }
+        let trained = machine(&session, &row.machine);
+        let judged = calibrate(&mut session, &row, |_| trained.clone()).unwrap_or_else(|errors| panic!("{errors:?}"));
+        println!("{}: {:+.1}%", row.name, 100.0 * judged.error());
+        count += 1;
+        if row.fitted {
+            assert!(judged.error().abs() <= 0.1, "{}: {:+.3}", row.name, judged.error());
+        } else if row.doubt.is_empty() {
+            errors.push(judged.error().abs());
+        }
+    }
+    errors.sort_by(f64::total_cmp);
+    let median = errors[errors.len() / 2];
+    assert!(count >= 2 && median <= 0.1, "{count} rows, median {median}");
+}
