@@ -170,12 +170,19 @@ fn no_machine(context: &Context, name: &TargetName) -> Diagnostic {
 
 fn nothing_fits(question: &Question, found: &Found) -> Diagnostic {
     let nodes = question.instances;
-    let message = format!("no layout of {} fits on {nodes} of {}", question.input, question.machine.instance.name);
+    let instances = counted(nodes as usize, "instance");
+    let message = format!("no layout of {} fits on {instances} of {}", question.input, question.machine.instance.name);
     let help = match &found.nearest {
         Some(nearest) => format!(
             "take more nodes; {} comes nearest, at {} of the {} of a rank",
             nearest.layout,
             crate::table::bytes(nearest.bytes as u64),
+            crate::table::bytes(question.machine.capacity)
+        ),
+        None if found.considered.too_much_state > 0 => format!(
+            "take more nodes: in {} of {} layouts the state alone is more than the {} of a rank",
+            found.considered.too_much_state,
+            found.considered.layouts,
             crate::table::bytes(question.machine.capacity)
         ),
         None => "take more nodes".to_owned(),
