@@ -32,7 +32,8 @@ Examples:
   halite plan hlat-7b --target trn1
   halite plan hlat-7b --target trn1 --nodes 32 --sequences 1024
   halite plan llama-7b --target trn2 --nodes 16 --sequences 1024 --tokens 1T
-  halite plan hlat-70b --target trn2 --nodes 64 --sequences 1024 --set parallel.pipeline=1 -o best.toml
+  halite plan hlat-7b --target trn1 --nodes 4 --plot plan.svg --explain
+  halite plan hlat-70b --target trn2 --nodes 64 --sequences 1024 -o best.toml
   halite plan --calibration")]
 pub(super) struct Plan {
     /// Preset, built-in model, recipe or model file.
@@ -59,6 +60,9 @@ pub(super) struct Plan {
     /// Write the recipe with the best layout to a file.
     #[arg(short, long, value_name = "FILE", requires = "nodes")]
     output: Option<PathBuf>,
+    /// Draw the layouts to an SVG file: memory of a rank against tokens per second.
+    #[arg(long, value_name = "FILE", requires = "nodes")]
+    plot: Option<PathBuf>,
     /// Show what the search considered, and why layouts were dropped.
     #[arg(long, requires = "nodes")]
     explain: bool,
@@ -113,6 +117,10 @@ impl Plan {
         let mut text = show::ranked(question, &found, whole.as_ref());
         if self.explain {
             text.push_str(&show::considered(&found));
+        }
+        if let Some(file) = &self.plot {
+            halite_disk::write(file, show::plot(question, &found)?.as_bytes())?;
+            text.push_str(&format!("\nwrote {}\n", file.display()));
         }
         if let Some(file) = &self.output {
             let recipe = context.session.load(&question.input, &question.settings(&best.layout))?.recipe;

@@ -2,12 +2,15 @@
 
 use super::amounts::{dollars, percent, seconds};
 use super::run::Whole;
+use crate::context::Result;
 use crate::table::{bytes, counted, facts, grouped, short, table};
 use crate::terminal;
 use halite_bundle::Manifest;
 use halite_bundle::estimate::MemoryKind;
+use halite_page::plot::{self, PlacedLayout};
 use halite_plan::{Bill, Considered, Cost, Layout, Plan, Planned, Question};
 use halite_report::wrap;
+use halite_support::Diagnostic;
 use halite_target::estimate::time::{Link, Machine, StepTime};
 use serde_json::{Value, json};
 
@@ -173,6 +176,26 @@ pub(super) fn ranked(question: &Question, found: &Plan, whole: Option<&Whole>) -
     }
     text.push_str(&sources(machine));
     text
+}
+
+/// The layouts of a plan, drawn.
+pub(super) fn plot(question: &Question, found: &Plan) -> Result<String> {
+    let Some(best) = found.planned.first() else { return Err(Diagnostic::bug("a plan without a layout").into()) };
+    let tokens = best.bill.tokens as f64;
+    let planned = found.planned.iter().map(|own| PlacedLayout {
+        bytes: own.bill.memory[0] as f64,
+        tokens_per_second: own.bill.tokens_per_second(),
+        shown: Some(described(&own.layout)),
+    });
+    let told = found.found.iter().filter(|own| found.planned.iter().all(|planned| planned.layout != own.layout));
+    let told = told.map(|own| PlacedLayout { bytes: own.bytes, tokens_per_second: tokens / own.seconds, shown: None });
+    let title = format!(
+        "{} on {} of {}",
+        question.input,
+        counted(question.instances as usize, "instance"),
+        question.machine.instance.name
+    );
+    Ok(plot::plan(&title, &told.chain(planned).collect::<Vec<_>>(), best.bill.memory[1] as f64)?)
 }
 
 /// A layout with what its axes do not say.
