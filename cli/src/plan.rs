@@ -10,8 +10,7 @@ use crate::context::{Context, Output, Result};
 use crate::table::counted;
 use amounts::tokens;
 use clap::Args;
-use halite::compile::CompileOptions;
-use halite_bundle::{Manifest, ModuleRole};
+use halite_bundle::Manifest;
 use halite_plan::{Bill, Considered, Plan as Found, Planned, Question, Search};
 use halite_recipe::{Recipe, TargetName};
 use halite_support::{Diagnostic, codes};
@@ -94,13 +93,10 @@ impl Plan {
             }
             None => {
                 let spinner = bars::spinner(context, &format!("compiling {}", source.name));
-                let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
-                let compiled = context.session.compile(&source, &options)?;
+                let (bundle, bill) = Bill::compiled(&context.session, &source, &machine)?;
                 spinner.finish_and_clear();
-                let bill = Bill::of(&compiled.bundle.manifest, &machine)
-                    .ok_or_else(|| Diagnostic::bug("a compiled recipe has no estimate of its time"))?;
                 let whole = self.tokens.map(|tokens| run::whole(&bill, tokens));
-                let text = show::bill(&source.name, &compiled.bundle.manifest, &machine, &bill, whole.as_ref());
+                let text = show::bill(&source.name, &bundle.manifest, &machine, &bill, whole.as_ref());
                 Ok(Output::new(text, show::bill_json(&bill, whole.as_ref())))
             }
         }

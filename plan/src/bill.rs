@@ -1,8 +1,12 @@
 //! The bill of an update: time by cause, memory by owner, money.
 
-use halite_bundle::Manifest;
+use halite::Session;
+use halite::compile::CompileOptions;
+use halite::source::Source;
 use halite_bundle::estimate::{FitVerdict, MemoryByKind};
+use halite_bundle::{Bundle, Manifest, ModuleRole};
 use halite_estimate::time::{Machine, PriceKind, StepTime, step_time};
+use halite_support::{Diagnostic, Diagnostics};
 use serde::Serialize;
 
 /// The bill of an update of a bundle on a machine.
@@ -56,6 +60,18 @@ impl Bill {
         let costs = machine.instance.prices.iter().map(cost).collect();
         let hfu = asked / (peak_rate * step.total);
         Some(Self { ranks, instances, tokens, step, hfu, peak, memory, fits, costs })
+    }
+
+    /// Compiles the training of a recipe alone, and prices it.
+    ///
+    /// # Errors
+    /// Those of [`Session::compile`].
+    pub fn compiled(session: &Session, source: &Source, machine: &Machine) -> Result<(Bundle, Self), Diagnostics> {
+        let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+        let bundle = session.compile(source, &options)?.bundle;
+        let bill = Self::of(&bundle.manifest, machine);
+        let bill = bill.ok_or_else(|| Diagnostic::bug("a compiled recipe has no estimate of its time"))?;
+        Ok((bundle, bill))
     }
 
     /// Tokens in a second, over all ranks.

@@ -2,8 +2,6 @@
 
 use crate::Bill;
 use halite::Session;
-use halite::compile::CompileOptions;
-use halite_bundle::ModuleRole;
 use halite_estimate::Provenance;
 use halite_estimate::time::Machine;
 use halite_support::{Diagnostic, Diagnostics};
@@ -19,7 +17,7 @@ pub struct Row {
     pub input: String,
     /// The keys of the recipe, with the layout.
     pub set: Vec<String>,
-    /// The machine: a target, or one that is known for comparison alone.
+    /// The machine, by the name of its target.
     pub machine: String,
     /// The figure.
     pub measured: Measure,
@@ -51,18 +49,14 @@ pub enum Measure {
     StepSeconds(f64),
     /// Sequences in a second, over all ranks.
     SequencesPerSecond(f64),
-    /// Tokens in a second of one rank.
-    TokensPerSecondOfRank(f64),
 }
 
 impl Measure {
     /// The seconds of an update that it says.
     fn seconds(self, bill: &Bill, seq: f64) -> f64 {
-        let tokens = bill.tokens as f64;
         match self {
             Measure::StepSeconds(seconds) => seconds,
-            Measure::SequencesPerSecond(rate) => tokens / seq / rate,
-            Measure::TokensPerSecondOfRank(rate) => tokens / bill.ranks as f64 / rate,
+            Measure::SequencesPerSecond(rate) => bill.tokens as f64 / seq / rate,
         }
     }
 }
@@ -100,23 +94,14 @@ pub fn rows() -> Result<Vec<Row>, Diagnostic> {
     Ok(rows.row)
 }
 
-/// The bill of a published run beside its figure.
+/// The bill of a published run on its machine, beside its figure.
 ///
 /// # Errors
 /// When the recipe of the row is refused.
-pub fn calibrate(
-    session: &mut Session,
-    row: &Row,
-    machine: impl Fn(&str) -> Option<Machine>,
-) -> Result<Judged, Diagnostics> {
-    let machine = machine(&row.machine).ok_or_else(|| Diagnostic::bug(format!("no machine `{}`", row.machine)))?;
-    let machine = slowed(machine, row.software);
+pub fn calibrate(session: &mut Session, row: &Row, machine: Machine) -> Result<Judged, Diagnostics> {
     let source = session.load(&row.input, &row.set)?;
-    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
-    let compiled = session.compile(&source, &options)?;
-    let manifest = &compiled.bundle.manifest;
-    let bill = Bill::of(manifest, &machine).ok_or_else(|| Diagnostic::bug(format!("no time for `{}`", row.name)))?;
-    let seq = manifest.recipe.seq.unwrap_or(1) as f64;
+    let (bundle, bill) = Bill::compiled(session, &source, &slowed(machine, row.software))?;
+    let seq = bundle.manifest.recipe.seq.unwrap_or(1) as f64;
     let measured = row.measured.seconds(&bill, seq);
     Ok(Judged { row: row.clone(), bill, measured })
 }

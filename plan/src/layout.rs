@@ -27,6 +27,19 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// That of one rank, with a sequence in an update.
+    pub(crate) const ALONE: Self = Self {
+        tensor: 1,
+        pipeline: 1,
+        chunks: 1,
+        schedule: "1f1b",
+        data: 1,
+        fsdp: 1,
+        batch: 1,
+        accumulate: 1,
+        recompute: None,
+    };
+
     /// The keys of a recipe that state it, each with its value.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         let mut all = vec![
@@ -107,20 +120,7 @@ impl Space {
                     continue;
                 }
                 for (data, fsdp) in self.shared(tensor, pipeline, replicas) {
-                    self.add(
-                        &mut all,
-                        Layout {
-                            tensor,
-                            pipeline,
-                            chunks: 1,
-                            schedule: "1f1b",
-                            data,
-                            fsdp,
-                            batch: 1,
-                            accumulate: 1,
-                            recompute: None,
-                        },
-                    );
+                    self.add(&mut all, Layout { tensor, pipeline, data, fsdp, ..Layout::ALONE });
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The search for the best layout.
 
 use super::bound::Whole;
-use super::shallow::{self, Told, compiled, told};
+use super::shallow::{self, DEPTHS, Told, compiled, line, told};
 use crate::{Bill, Layout, Space};
 use halite::Session;
 use halite_bundle::estimate::FitVerdict;
@@ -44,7 +44,7 @@ impl Question {
     /// # Errors
     /// Why the compiler refuses it.
     pub fn bill(&self, session: &mut Session, layout: &Layout) -> Result<Bill, Diagnostics> {
-        compiled(session, self, layout, None)
+        compiled(session, self, layout, None).map(|(_, bill)| bill)
     }
 }
 
@@ -148,17 +148,6 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When the recipe is wrong, or no layout uses all ranks.
     pub fn new(session: &'a mut Session, question: &'a Question) -> Result<Self, Diagnostics> {
-        let alone = Layout {
-            tensor: 1,
-            pipeline: 1,
-            chunks: 1,
-            schedule: "1f1b",
-            data: 1,
-            fsdp: 1,
-            batch: 1,
-            accumulate: 1,
-            recompute: None,
-        };
         let stated = session.load(&question.input, &question.set)?;
         let config = session.elaborate(&stated)?.config;
         let int = |key: &str| match config.get(key) {
@@ -180,7 +169,7 @@ impl<'a> Search<'a> {
             fixed: fixed.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect(),
         };
         // One rank with the whole model says what all of it takes.
-        let one = whole_of(session, question, &alone, space.layers)?;
+        let one = whole_of(session, question, space.layers)?;
         let whole = Whole { flops: one.flops * space.sequences as f64, ..one };
         let plan = Plan {
             planned: Vec::new(),
@@ -247,8 +236,9 @@ impl<'a> Search<'a> {
             Known::MicroBatch => {
                 let told = match self.space.layers {
                     Some(layers) => told(self.session, self.question, &next.layout, layers),
-                    None => compiled(self.session, self.question, &next.layout, None)
-                        .map(|bill| Told { step: bill.step, memory: bill.memory.map(|bytes| bytes as f64) }),
+                    None => {
+                        compiled(self.session, self.question, &next.layout, None).map(|(_, bill)| shallow::of(&bill))
+                    }
                 };
                 let Some(Told { step, memory: [needs, has] }) = self.taken(&next.layout, told)? else {
                     return Ok(None);
@@ -269,7 +259,7 @@ impl<'a> Search<'a> {
             }
             Known::Shallow => {
                 let bill = compiled(self.session, self.question, &next.layout, None);
-                let Some(bill) = self.taken(&next.layout, bill)? else { return Ok(None) };
+                let Some((_, bill)) = self.taken(&next.layout, bill)? else { return Ok(None) };
                 self.plan.considered.compiled += 1;
                 if bill.fits == Some(FitVerdict::DoesNotFit) || bill.memory[0] > bill.memory[1] && bill.memory[1] > 0 {
                     self.plan.considered.too_much_memory += 1;
@@ -289,15 +279,8 @@ impl<'a> Search<'a> {
         let one = match self.micro_batches.get(&key) {
             Some(&one) => one,
             None => {
-                let alone = Layout {
-                    pipeline: 1,
-                    chunks: 1,
-                    schedule: "1f1b",
-                    data: 1,
-                    fsdp: 1,
-                    accumulate: 2,
-                    ..layout.clone()
-                };
+                let Layout { tensor, batch, recompute, .. } = *layout;
+                let alone = Layout { tensor, batch, accumulate: 2, recompute, ..Layout::ALONE };
                 let told = match self.space.layers {
                     Some(layers) => told(self.session, self.question, &alone, layers).ok(),
                     None => None,
@@ -360,16 +343,12 @@ fn of_micro_batch(step: &StepTime) -> f64 {
 }
 
 /// State, weights and operations of the whole model on one rank, from shallow ones where its layers are known.
-fn whole_of(
-    session: &mut Session,
-    question: &Question,
-    layout: &Layout,
-    layers: Option<u64>,
-) -> Result<Whole, Diagnostics> {
-    let Some(layers) = layers.filter(|layers| *layers > 3) else { return totals(session, question, layout, None) };
-    let one = totals(session, question, layout, Some(2))?;
-    let two = totals(session, question, layout, Some(3))?;
-    let line = |one: f64, two: f64| one + (layers as f64 - 2.0) * (two - one);
+fn whole_of(session: &mut Session, question: &Question, layers: Option<u64>) -> Result<Whole, Diagnostics> {
+    let [first, second] = DEPTHS;
+    let Some(layers) = layers.filter(|layers| *layers > second) else { return totals(session, question, None) };
+    let one = totals(session, question, Some(first))?;
+    let two = totals(session, question, Some(second))?;
+    let line = |one: f64, two: f64| line(one, two, (layers - first) as f64);
     Ok(Whole {
         state: line(one.state, two.state),
         weights: line(one.weights, two.weights),
@@ -379,14 +358,9 @@ fn whole_of(
 }
 
 /// State, weights and operations of a model with so many layers for a sequence on one rank.
-fn totals(
-    session: &mut Session,
-    question: &Question,
-    layout: &Layout,
-    layers: Option<u64>,
-) -> Result<Whole, Diagnostics> {
-    let compiled = shallow::bundle(session, question, layout, layers)?;
-    let (manifest, statistics) = (&compiled.manifest, &compiled.manifest.statistics);
+fn totals(session: &mut Session, question: &Question, layers: Option<u64>) -> Result<Whole, Diagnostics> {
+    let (bundle, _) = compiled(session, question, &Layout::ALONE, layers)?;
+    let (manifest, statistics) = (&bundle.manifest, &bundle.manifest.statistics);
     let weights = manifest.buffers.iter().filter(|buffer| matches!(buffer.role, BufferRole::Weight(_)));
     let weights: u64 = weights.map(Buffer::local_bytes).sum();
     Ok(Whole {

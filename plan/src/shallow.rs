@@ -7,11 +7,10 @@ use super::Layout;
 use super::search::Question;
 use crate::Bill;
 use halite::Session;
-use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite_bundle::{Bundle, ModuleRole};
+use halite_bundle::Bundle;
 use halite_estimate::time::StepTime;
-use halite_support::{CancelToken, Diagnostic, Diagnostics};
+use halite_support::{CancelToken, Diagnostics};
 use std::panic::resume_unwind;
 
 /// Time and memory of a layout.
@@ -23,15 +22,15 @@ pub(super) struct Told {
     pub(super) memory: [f64; 2],
 }
 
-/// Compiles the training of a layout, with another number of layers where one is given.
-pub(super) fn bundle(
+/// Compiles the training of a layout, with another number of layers where one is given, and prices it.
+pub(super) fn compiled(
     session: &mut Session,
     question: &Question,
     layout: &Layout,
     layers: Option<u64>,
-) -> Result<Bundle, Diagnostics> {
+) -> Result<(Bundle, Bill), Diagnostics> {
     let source = source(session, question, layout, layers)?;
-    Ok(session.compile(&source, &options())?.bundle)
+    Bill::compiled(session, &source, &question.machine)
 }
 
 fn source(
@@ -45,28 +44,9 @@ fn source(
     session.load(&question.input, &set)
 }
 
-fn options() -> CompileOptions {
-    CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() }
-}
-
-/// Compiles the training of a layout, as [`bundle`] does, and prices it.
-pub(super) fn compiled(
-    session: &mut Session,
-    question: &Question,
-    layout: &Layout,
-    layers: Option<u64>,
-) -> Result<Bill, Diagnostics> {
-    priced(&bundle(session, question, layout, layers)?, question)
-}
-
-fn priced(bundle: &Bundle, question: &Question) -> Result<Bill, Diagnostics> {
-    let bill = Bill::of(&bundle.manifest, &question.machine);
-    bill.ok_or_else(|| Diagnostic::bug("a compiled layout has no estimate of its time").into())
-}
-
 /// Layers in each part of a pipeline of shallow models. One would not do: a layer that a model calls once is no function of its own, and is
 /// computed again otherwise.
-const DEPTHS: [u64; 2] = [2, 3];
+pub(super) const DEPTHS: [u64; 2] = [2, 3];
 
 /// Time and memory of a layout with so many layers, from shallow models.
 pub(super) fn told(
@@ -77,18 +57,19 @@ pub(super) fn told(
 ) -> Result<Told, Diagnostics> {
     let parts = layout.pipeline * layout.chunks;
     if layers <= DEPTHS[1] * parts {
-        return Ok(of(&compiled(session, question, layout, None)?));
+        return Ok(of(&compiled(session, question, layout, None)?.1));
     }
     let sources = DEPTHS.map(|layers| layers * parts).map(|layers| source(session, question, layout, Some(layers)));
     let [one, two] = sources;
     let (one, two) = (one?, two?);
-    let compile = |source: &Source| priced(&session.compile(source, &options())?.bundle, question);
+    let session: &Session = session;
+    let compile = |source: &Source| Bill::compiled(session, source, &question.machine);
     let cancel = CancelToken::current();
     let (one, two) = std::thread::scope(|scope| {
         let two = scope.spawn(|| cancel.within(|| compile(&two)));
         (compile(&one), two.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
-    let (one, two) = (of(&one?), of(&two?));
+    let (one, two) = (of(&one?.1), of(&two?.1));
     // A part that has more layers than others keeps them waiting.
     let more = layers.div_ceil(parts) as f64 - DEPTHS[0] as f64;
     Ok(Told {
@@ -97,12 +78,12 @@ pub(super) fn told(
     })
 }
 
-fn of(bill: &Bill) -> Told {
+pub(super) fn of(bill: &Bill) -> Told {
     Told { step: bill.step.clone(), memory: bill.memory.map(|bytes| bytes as f64) }
 }
 
-/// The value `more` steps after the first.
-fn line(one: f64, two: f64, more: f64) -> f64 {
+/// The value `more` layers after the first.
+pub(super) fn line(one: f64, two: f64, more: f64) -> f64 {
     (one + more * (two - one)).max(0.0)
 }
 

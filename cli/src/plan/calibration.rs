@@ -6,7 +6,7 @@ use crate::bars;
 use crate::context::{Context, Output, Result};
 use crate::table::table;
 use halite_plan::{Judged, Row, calibrate, rows};
-use halite_target::estimate::time::Machine;
+use halite_support::Diagnostic;
 use serde_json::{Value, json};
 
 pub(super) fn show(context: &mut Context) -> Result<Output> {
@@ -15,8 +15,9 @@ pub(super) fn show(context: &mut Context) -> Result<Output> {
     let mut judged: Vec<Judged> = Vec::new();
     for row in &rows {
         bar.set_message(row.name.clone());
-        let machine: Option<Machine> = machine_named(context, &row.machine);
-        judged.push(calibrate(&mut context.session, row, |_| machine.clone())?);
+        let machine = machine_named(context, &row.machine);
+        let machine = machine.ok_or_else(|| Diagnostic::bug(format!("no machine `{}`", row.machine)))?;
+        judged.push(calibrate(&mut context.session, row, machine)?);
         bar.inc(1);
     }
     bar.finish_and_clear();
