@@ -10,6 +10,9 @@ stage "format"
 cargo fmt --all --check
 stage "lints"
 cargo clippy --workspace --all-targets --locked -- -D warnings
+stage "documentation"
+# By the compiler that lints are found with, whose work is there.
+RUSTC_WORKSPACE_WRAPPER=clippy-driver RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 stage "build"
 cargo test --workspace --locked --no-run --quiet
 # Of this build: on its own the program would be built anew, with everything that it needs, for other features of dependencies.
@@ -19,6 +22,3 @@ stage "CPU XLA plugin"
 "$HALITE_PROGRAM" plugin install
 stage "tests"
 timed_tests --workspace
-stage "documentation"
-# By the compiler that lints are found with, whose work is there.
-RUSTC_WORKSPACE_WRAPPER=clippy-driver RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet

@@ -3,10 +3,10 @@
 //! 1. A product takes what its operations take at the peak rate of its type, on whole tiles.
 //! 2. All other arithmetic takes what its elements take on the engines that do it, or what reading parameters and writing results does.
 //!    That values between stay on the chip is presumed: a compiler that spills takes longer.
-//! 3. A collective takes what its bytes take on each kind of link that it crosses, and a latency ([`wire`]).
+//! 3. A collective takes what its bytes take on each kind of link that it crosses, and a latency (`wire`).
 //! 4. Collectives that are written ahead of time are hidden behind what else a module does, as far as that lasts.
 //! 5. An execution takes a fixed time beside all that.
-//! 6. The lists of the stages of a pipeline are played with these times ([`step`]).
+//! 6. The lists of the stages of a pipeline are played with these times (`step`).
 //!
 //! Rates are peaks times an [`Efficiency`], the only numbers that are fitted to measurements.
 
