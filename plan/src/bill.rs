@@ -3,7 +3,7 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite_bundle::estimate::{FitVerdict, MemoryByKind};
+use halite_bundle::estimate::{Fit, FitVerdict, MemoryByKind};
 use halite_bundle::{Bundle, Manifest, ModuleRole};
 use halite_estimate::time::{Machine, PriceKind, StepTime, step_time};
 use halite_support::{Diagnostic, Diagnostics};
@@ -26,8 +26,10 @@ pub struct Bill {
     pub peak: MemoryByKind,
     /// Bytes that a rank needs, and how many it has.
     pub memory: [u64; 2],
-    /// Whether that fits; `None` where the target does not say.
+    /// Whether that and the instructions fit; `None` where the target does not say.
     pub fits: Option<FitVerdict>,
+    /// Whether those bytes alone fit; `None` where the target does not say.
+    pub memory_fits: Option<FitVerdict>,
     /// The cost of a billion tokens, by kind of contract.
     pub costs: Vec<Cost>,
 }
@@ -52,14 +54,15 @@ impl Bill {
         let (tokens, statistics) = (manifest.statistics.tokens_per_step, &manifest.statistics);
         let asked = statistics.matmul_flops_per_token as f64 * tokens as f64;
         let peak_rate = machine.peak(&manifest.recipe.precision.operand.to_string()) * ranks as f64;
-        let (fits, peak, memory) = memory(manifest);
+        let (fit, peak, memory) = memory(manifest);
+        let (fits, memory_fits) = (fit.map(|fit| fit.verdict()), fit.map(|fit| fit.memory));
         let cost = |price: &halite_estimate::time::Price| {
             let hour = price.dollars * instances as f64;
             Cost { kind: price.kind, hour, billion_tokens: hour / 3600.0 * step.total / tokens as f64 * 1e9 }
         };
         let costs = machine.instance.prices.iter().map(cost).collect();
         let hfu = asked / (peak_rate * step.total);
-        Some(Self { ranks, instances, tokens, step, hfu, peak, memory, fits, costs })
+        Some(Self { ranks, instances, tokens, step, hfu, peak, memory, fits, memory_fits, costs })
     }
 
     /// Compiles the training of a recipe alone, and prices it.
@@ -86,12 +89,10 @@ impl Bill {
     }
 }
 
-/// The verdict, the peak by kind, and bytes needed and there, of the module that is furthest from fitting.
-fn memory(manifest: &Manifest) -> (Option<FitVerdict>, MemoryByKind, [u64; 2]) {
+/// The comparison with the limits, the peak by kind, and bytes needed and there, of the module that is furthest from fitting.
+fn memory(manifest: &Manifest) -> (Option<Fit>, MemoryByKind, [u64; 2]) {
     match manifest.furthest_from_fitting() {
-        Some((_, estimate, fit)) => {
-            (Some(fit.verdict()), estimate.memory.peak, [estimate.memory.total(), fit.memory_limit])
-        }
+        Some((_, estimate, fit)) => (Some(fit), estimate.memory.peak, [estimate.memory.total(), fit.memory_limit]),
         None => {
             let estimates = manifest.modules.iter().filter_map(|module| module.estimate.as_ref());
             let most = estimates.max_by_key(|estimate| estimate.memory.total());
