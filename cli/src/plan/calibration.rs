@@ -49,7 +49,7 @@ fn judged(context: &mut Context) -> Result<Vec<Judged>> {
 
 /// The rows with a speed.
 fn times(judged: &[&Judged]) -> String {
-    let head = ["published", "machine", "measured", "told", "error", "HFU", ""].map(str::to_owned).to_vec();
+    let head = ["published", "machine", "measured", "told", "error", ""].map(str::to_owned).to_vec();
     let lines = judged.iter().filter_map(|own| {
         Some(vec![
             own.row.name.clone(),
@@ -57,7 +57,6 @@ fn times(judged: &[&Judged]) -> String {
             seconds(own.measured?),
             seconds(own.bill.step.total),
             off(own.error()?),
-            percent(own.bill.hfu),
             role(&own.row).to_owned(),
         ])
     });
@@ -116,11 +115,11 @@ fn verdicts(judged: &[&Judged]) -> String {
     let agree = judged.iter().filter(|own| ran(own) && fits(own)).count();
     let mut text =
         format!("{agree} of {all} runs that ran fit by the estimate. The others, and what ran out of memory:\n\n");
-    let head = ["run", "it", "fits", "memory", "needs", "of"].map(str::to_owned).to_vec();
+    let head = ["run", "ran", "fits", "memory", "needs", "of"].map(str::to_owned).to_vec();
     let lines = judged.iter().filter(|own| !ran(own) || !fits(own)).map(|own| {
         vec![
             own.row.name.clone(),
-            (if ran(own) { "ran" } else { "ran out" }).to_owned(),
+            (if ran(own) { "yes" } else { "no" }).to_owned(),
             fit(own.bill.fits),
             fit(own.bill.memory_fits),
             bytes(own.bill.memory[0]),
