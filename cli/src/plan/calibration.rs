@@ -19,9 +19,10 @@ pub(super) fn show(context: &mut Context) -> Result<Output> {
     let ratios = cost_ratios()?;
     let (others, own): (Vec<&Judged>, Vec<&Judged>) =
         judged.iter().partition(|own| references.contains(&own.row.machine));
-    let mut text = format!("{}\nSeconds of an update. {}\n", times(&own), summary(&own));
+    let said = wrapped(&format!("Seconds of an update. {}\n", summary(&own)));
+    let mut text = format!("{}\n{said}", times(&own));
     text.push_str(&format!("\nOther machines, which that does not count:\n\n{}", times(&others)));
-    text.push_str(&format!("\n{}\n", summary(&others)));
+    text.push_str(&format!("\n{}", wrapped(&format!("{}\n", summary(&others)))));
     text.push_str(&format!("\nMemory of a rank:\n\n{}", memory(&judged)));
     text.push_str(&format!("\n{}", verdicts(&own)));
     text.push_str(&format!("\nCost of a token, on demand:\n\n{}", costs(&ratios, &judged)));

@@ -3,8 +3,10 @@
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
 use halite::Session;
+use halite_bundle::estimate::FitVerdict;
 use halite_plan::{
-    Judged, Layout, Planned, Question, ReferenceTarget, Row, Search, calibrate, cost_ratios, reference_machines, rows,
+    Judged, Layout, Measure, Planned, Question, ReferenceTarget, Row, Search, calibrate, cost_ratios,
+    reference_machines, rows,
 };
 use halite_recipe::TargetName;
 use halite_support::{Diagnostics, codes};
@@ -179,6 +181,16 @@ fn a_run_on_another_machine_is_told() {
     assert!(judged.bill.fits.is_none() && judged.bill.costs.is_empty(), "nothing is known of limits and prices");
 }
 
+/// Runs on trn1 that ran fit by the estimate, and published memory of a rank is told within 15%.
+fn fits_as_it_did(judged: &Judged) {
+    let Judged { row, bill, .. } = judged;
+    if row.machine == "trn1" && row.measured != Measure::OutOfMemory {
+        let fits = matches!(bill.fits, Some(FitVerdict::Fits | FitVerdict::FitsWithFlag));
+        assert!(fits, "{}: {:?}, {:?} bytes", row.name, bill.fits, bill.memory);
+    }
+    assert!(judged.memory_error().is_none_or(|error| error.abs() <= 0.15), "{}: {} GiB", row.name, judged.gib());
+}
+
 /// The rows that efficiencies were fitted to come out within a tenth, and in the long run the median of all others too, those of our
 /// targets and those of other machines each by themselves: `HALITE_ROWS=all`.
 #[test]
@@ -193,6 +205,7 @@ fn published_figures_are_told() {
             continue;
         }
         let judged = judged(&mut session, &row);
+        fits_as_it_did(&judged);
         let Some(error) = judged.error() else { continue };
         println!("{}: {:+.1}%", row.name, 100.0 * error);
         if row.fitted {
