@@ -168,3 +168,99 @@ fn cost_value(ratio: &CostRatio, judged: &[Judged]) -> Value {
         "source": ratio.provenance,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_plan::{Bill, Cost};
+    use halite_target::estimate::time::{PriceKind, StepTime};
+    use halite_target::{Basis, Provenance};
+
+    fn provenance() -> Provenance {
+        Provenance { source: "a test".to_owned(), read: "2026-11".to_owned(), basis: Basis::Inferred }
+    }
+
+    /// A run that is told to take `told` seconds and to cost as many dollars for a billion tokens, on 12 of 16 GiB.
+    fn own(name: &str, measured: Measure, told: f64, fits: FitVerdict) -> Judged {
+        let row = Row {
+            name: name.to_owned(),
+            input: "llama".to_owned(),
+            set: Vec::new(),
+            machine: "trn1".to_owned(),
+            measured,
+            memory: Some(10.0),
+            software: 1.0,
+            fitted: name == "first",
+            assumed: Vec::new(),
+            doubt: String::new(),
+            note: if name == "first" { "it is the first".to_owned() } else { String::new() },
+            provenance: provenance(),
+        };
+        let step = StepTime { total: told, ..StepTime::default() };
+        let costs = vec![Cost { kind: PriceKind::OnDemand, hour: 1.0, billion_tokens: told }];
+        let memory = [12 << 30, 16 << 30];
+        let (fits, memory_fits) = (Some(fits), Some(FitVerdict::Fits));
+        let bill = Bill {
+            ranks: 1,
+            instances: 1,
+            tokens: 1,
+            step,
+            hfu: 0.5,
+            peak: Default::default(),
+            memory,
+            fits,
+            memory_fits,
+            costs,
+        };
+        let measured = match measured {
+            Measure::StepSeconds(seconds) => Some(seconds),
+            _ => None,
+        };
+        Judged { row, bill, measured }
+    }
+
+    fn all() -> Vec<Judged> {
+        vec![
+            own("first", Measure::StepSeconds(2.0), 2.1, FitVerdict::Fits),
+            own("second", Measure::StepSeconds(4.0), 3.0, FitVerdict::MayNotFit),
+            own("third", Measure::OutOfMemory, 4.2, FitVerdict::Fits),
+        ]
+    }
+
+    #[test]
+    fn rows_that_were_fitted_are_not_counted() {
+        let all = all();
+        let all: Vec<&Judged> = all.iter().collect();
+        let text = times(&all);
+        assert_eq!(
+            text.lines().filter(|line| line.contains("fitted") || line.contains("predicted")).count(),
+            2,
+            "{text}"
+        );
+        assert_eq!(summary(&all), "1 rows were fitted to, 1 are predicted: median error 25.0%, largest 25.0%.");
+    }
+
+    #[test]
+    fn runs_that_are_told_otherwise_are_listed() {
+        let all = all();
+        let text = verdicts(&all.iter().collect::<Vec<_>>());
+        assert!(text.starts_with("1 of 2 runs that ran fit"), "{text}");
+        assert!(!text.contains("first") && text.contains("second") && text.contains("third"), "{text}");
+        assert!(memory(&all).contains("+20.0%"), "12 GiB for 10");
+    }
+
+    #[test]
+    fn ratios_are_those_of_named_rows() {
+        let ratio = |of: &str| CostRatio {
+            of: of.to_owned(),
+            over: "first".to_owned(),
+            published: 1.5,
+            note: String::new(),
+            provenance: provenance(),
+        };
+        let text = costs(&[ratio("third"), ratio("fourth")], &all());
+        assert!(text.lines().any(|line| line.contains("third") && line.trim_end().ends_with("2.00")), "{text}");
+        assert!(text.contains("unknown"), "{text}");
+        assert_eq!(remarks(&all(), &[]), "- first: it is the first.\n");
+    }
+}
