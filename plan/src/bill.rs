@@ -24,12 +24,33 @@ pub struct Bill {
     pub hfu: f64,
     /// Bytes of a rank at the peak, by kind, of the module that needs most.
     pub peak: MemoryByKind,
-    /// Bytes that a rank needs, and how many it has.
+    /// Bytes that a rank needs for that module, and how many it has, 0 where the target does not say.
     pub memory: [u64; 2],
-    /// Whether that fits; `None` where the target does not say.
-    pub fits: Option<FitVerdict>,
+    /// Whether all modules fit; `None` where the target does not say.
+    pub fits: Option<Fits>,
     /// The cost of a billion tokens, by kind of contract.
     pub costs: Vec<Cost>,
+}
+
+/// The verdicts on all modules, the worst of each kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Fits {
+    /// Of the memory of a rank.
+    pub memory: FitVerdict,
+    /// Of the instructions that the target's compiler takes in one module.
+    pub instructions: FitVerdict,
+}
+
+impl Fits {
+    /// Whether some module does not fit, in whichever way.
+    pub fn refused(self) -> bool {
+        self.memory.max(self.instructions) == FitVerdict::DoesNotFit
+    }
+
+    fn worst(self, other: Self) -> Self {
+        let instructions = self.instructions.max(other.instructions);
+        Self { memory: self.memory.max(other.memory), instructions }
+    }
 }
 
 /// A price for the tokens.
@@ -86,17 +107,15 @@ impl Bill {
     }
 }
 
-/// The verdict, the peak by kind, and bytes needed and there, of the module that is furthest from fitting.
-fn memory(manifest: &Manifest) -> (Option<FitVerdict>, MemoryByKind, [u64; 2]) {
-    match manifest.furthest_from_fitting() {
-        Some((_, estimate, fit)) => {
-            (Some(fit.verdict()), estimate.memory.peak, [estimate.memory.total(), fit.memory_limit])
-        }
-        None => {
-            let estimates = manifest.modules.iter().filter_map(|module| module.estimate.as_ref());
-            let most = estimates.max_by_key(|estimate| estimate.memory.total());
-            let peak = most.map(|estimate| estimate.memory.peak).unwrap_or_default();
-            (None, peak, [most.map_or(0, |estimate| estimate.memory.total()), 0])
-        }
-    }
+/// The verdicts, and the peak by kind with bytes needed and there of the module that needs most.
+fn memory(manifest: &Manifest) -> (Option<Fits>, MemoryByKind, [u64; 2]) {
+    let estimates = || manifest.modules.iter().filter_map(|module| module.estimate.as_ref());
+    let verdicts = estimates().filter_map(|estimate| estimate.fit);
+    let verdicts = verdicts.map(|fit| Fits { memory: fit.memory, instructions: fit.instructions });
+    let fits = verdicts.reduce(Fits::worst);
+    let Some(most) = estimates().max_by_key(|estimate| estimate.memory.total()) else {
+        return (fits, MemoryByKind::default(), [0, 0]);
+    };
+    let there = most.fit.map_or(0, |fit| fit.memory_limit);
+    (fits, most.memory.peak, [most.memory.total(), there])
 }

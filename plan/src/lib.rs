@@ -16,7 +16,7 @@ mod layout;
 mod search;
 mod shallow;
 
-pub use bill::{Bill, Cost};
+pub use bill::{Bill, Cost, Fits};
 pub use calibrate::{Judged, Measure, Row, calibrate, rows};
 pub use layout::{Layout, Space};
 pub use search::{Considered, Found, Plan, Planned, Question, Search};
