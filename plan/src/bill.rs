@@ -42,9 +42,9 @@ pub struct Fits {
 }
 
 impl Fits {
-    /// Whether some module does not fit, in whichever way.
-    pub fn refused(self) -> bool {
-        self.memory.max(self.instructions) == FitVerdict::DoesNotFit
+    /// The worse of both.
+    pub fn verdict(self) -> FitVerdict {
+        self.memory.max(self.instructions)
     }
 
     fn worst(self, other: Self) -> Self {

@@ -1,65 +1,9 @@
 //! Published figures beside what the model says of them.
 
-use crate::Bill;
+use crate::{Bill, Row};
 use halite::Session;
-use halite_estimate::Provenance;
 use halite_estimate::time::Machine;
-use halite_support::{Diagnostic, Diagnostics};
-use serde::{Deserialize, Serialize};
-
-/// A published figure of a training run.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Row {
-    /// The run in some words.
-    pub name: String,
-    /// The preset or model.
-    pub input: String,
-    /// The keys of the recipe, with the layout.
-    pub set: Vec<String>,
-    /// The machine, by the name of its target.
-    pub machine: String,
-    /// The figure.
-    pub measured: Measure,
-    /// The share of the rates of programs on the machine that the software reached which ran it, 1 where the machine's efficiencies are of it.
-    #[serde(default = "whole")]
-    pub software: f64,
-    /// Whether efficiencies were fitted to it.
-    #[serde(default)]
-    pub fitted: bool,
-    /// Keys that the source does not state, which are our guess.
-    #[serde(default)]
-    pub assumed: Vec<String>,
-    /// A contradiction in the source of the row, which is shown and not counted; empty where there is none.
-    #[serde(default)]
-    pub doubt: String,
-    /// The source.
-    pub provenance: Provenance,
-}
-
-fn whole() -> f64 {
-    1.0
-}
-
-/// A measured speed.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Measure {
-    /// Seconds of an update.
-    StepSeconds(f64),
-    /// Sequences in a second, over all ranks.
-    SequencesPerSecond(f64),
-}
-
-impl Measure {
-    /// The seconds of an update that it says.
-    fn seconds(self, bill: &Bill, seq: f64) -> f64 {
-        match self {
-            Measure::StepSeconds(seconds) => seconds,
-            Measure::SequencesPerSecond(rate) => bill.tokens as f64 / seq / rate,
-        }
-    }
-}
+use halite_support::Diagnostics;
 
 /// A row with what the model says of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,30 +12,28 @@ pub struct Judged {
     pub row: Row,
     /// The bill of the model.
     pub bill: Bill,
-    /// The seconds of an update that were measured.
-    pub measured: f64,
+    /// The seconds of an update that were measured, where a speed was.
+    pub measured: Option<f64>,
 }
+
+/// The bytes of a GiB.
+const GIB: f64 = (1_u64 << 30) as f64;
 
 impl Judged {
-    /// How much longer the model says that an update takes than it did, as a share.
-    pub fn error(&self) -> f64 {
-        self.bill.step.total / self.measured - 1.0
+    /// How much longer the model says that an update takes than it did, as a share; `None` where no speed was measured.
+    pub fn error(&self) -> Option<f64> {
+        Some(self.bill.step.total / self.measured? - 1.0)
     }
-}
 
-#[derive(Deserialize)]
-struct Rows {
-    row: Vec<Row>,
-}
+    /// The GiB that a rank needs by the model.
+    pub fn gib(&self) -> f64 {
+        self.bill.memory[0] as f64 / GIB
+    }
 
-/// The published figures of this build.
-///
-/// # Errors
-/// A bug: the table is part of the build, and a test reads it.
-pub fn rows() -> Result<Vec<Row>, Diagnostic> {
-    let rows: Rows = toml::from_str(include_str!("../data/rows.toml"))
-        .map_err(|error| Diagnostic::bug(format!("the table of published figures: {error}")))?;
-    Ok(rows.row)
+    /// How much more memory the model says that a rank needs than it took, as a share; `None` where none was measured.
+    pub fn memory_error(&self) -> Option<f64> {
+        Some(self.gib() / self.row.memory? - 1.0)
+    }
 }
 
 /// The bill of a published run on its machine, beside its figure.

@@ -13,10 +13,16 @@ mod bound;
 mod calibrate;
 pub mod failures;
 mod layout;
+mod ratio;
+mod reference;
+mod rows;
 mod search;
 mod shallow;
 
 pub use bill::{Bill, Cost, Fits};
-pub use calibrate::{Judged, Measure, Row, calibrate, rows};
+pub use calibrate::{Judged, calibrate};
 pub use layout::{Layout, Space};
+pub use ratio::{CostRatio, cost_ratios};
+pub use reference::{ReferenceMachine, ReferenceTarget, reference_machines};
+pub use rows::{Measure, Row, rows};
 pub use search::{Considered, Found, Plan, Planned, Question, Search};

@@ -2,8 +2,9 @@
 
 use super::bound::{MicroBatch, MicroBatches, Sizes, Whole};
 use super::shallow::{self, DEPTHS, TOLD_WITHIN, Told, compiled, line, told};
-use crate::{Bill, Fits, Layout, Space};
+use crate::{Bill, Layout, Space};
 use halite::Session;
+use halite_bundle::estimate::FitVerdict;
 use halite_bundle::{Buffer, BufferRole};
 use halite_estimate::time::Machine;
 use halite_recipe::{ConfigValue, Recompute, RecomputePolicy};
@@ -280,7 +281,9 @@ impl<'a> Search<'a> {
                 let bill = compiled(self.session, self.question, &next.layout, None);
                 let Some((_, bill)) = self.taken(&next.layout, bill)? else { return Ok(None) };
                 self.plan.considered.compiled += 1;
-                if bill.fits.is_some_and(Fits::refused) || bill.memory[0] > self.question.machine.capacity {
+                if bill.fits.is_some_and(|fits| fits.verdict() == FitVerdict::DoesNotFit)
+                    || bill.memory[0] > self.question.machine.capacity
+                {
                     self.plan.considered.too_much_memory += 1;
                     return Ok(None);
                 }

@@ -2,14 +2,40 @@
 
 use super::amounts::{percent, seconds};
 use super::machine_named;
+use super::show::{bill_json, wrapped};
 use crate::bars;
 use crate::context::{Context, Output, Result};
-use crate::table::table;
-use halite_plan::{Judged, Row, calibrate, rows};
+use crate::table::{bytes, table};
+use halite_bundle::estimate::FitVerdict;
+use halite_plan::{
+    CostRatio, Fits, Judged, Measure, ReferenceTarget, Row, calibrate, cost_ratios, reference_machines, rows,
+};
 use halite_support::Diagnostic;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 pub(super) fn show(context: &mut Context) -> Result<Output> {
+    context.session.register_target(Arc::new(ReferenceTarget::new()?))?;
+    let references: Vec<String> = reference_machines()?.into_iter().map(|row| row.machine.name).collect();
+    let judged = judged(context)?;
+    let ratios = cost_ratios()?;
+    let (others, own): (Vec<&Judged>, Vec<&Judged>) =
+        judged.iter().partition(|own| references.contains(&own.row.machine));
+    let said = wrapped(&format!("Seconds of an update. {}\n", summary(&own)));
+    let mut text = format!("{}\n{said}", times(&own));
+    text.push_str(&format!("\nOther machines, which that does not count:\n\n{}", times(&others)));
+    text.push_str(&format!("\n{}", wrapped(&format!("{}\n", summary(&others)))));
+    text.push_str(&format!("\nMemory of a rank:\n\n{}", memory(&judged)));
+    text.push_str(&format!("\n{}", verdicts(&own)));
+    text.push_str(&format!("\nCost of a token, on demand:\n\n{}", costs(&ratios, &judged)));
+    text.push_str(&format!("\n{}", remarks(&judged, &ratios)));
+    let rows: Vec<Value> = judged.iter().map(|own| value(own, references.contains(&own.row.machine))).collect();
+    let costs: Vec<Value> = ratios.iter().map(|ratio| cost_value(ratio, &judged)).collect();
+    Ok(Output::new(text, json!({"rows": rows, "costs": costs})))
+}
+
+/// All rows with what the arithmetic says of them.
+fn judged(context: &mut Context) -> Result<Vec<Judged>> {
     let rows = rows()?;
     let bar = bars::bar(context, rows.len() as u64, "{bar:10.cyan/black.dim} {pos}/{len}  {wide_msg}");
     let mut judged: Vec<Judged> = Vec::new();
@@ -21,22 +47,28 @@ pub(super) fn show(context: &mut Context) -> Result<Output> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let head = ["published", "machine", "measured", "told", "error", "HFU", ""].map(str::to_owned).to_vec();
-    let lines = judged.iter().map(|own| {
-        vec![
+    Ok(judged)
+}
+
+/// The rows with a speed.
+fn times(judged: &[&Judged]) -> String {
+    let head = ["published", "machine", "measured", "told", "error", ""].map(str::to_owned).to_vec();
+    let lines = judged.iter().filter_map(|own| {
+        Some(vec![
             own.row.name.clone(),
             own.row.machine.clone(),
-            seconds(own.measured),
+            seconds(own.measured?),
             seconds(own.bill.step.total),
-            format!("{:+.1}%", 100.0 * own.error()),
-            percent(own.bill.hfu),
+            off(own.error()?),
             role(&own.row).to_owned(),
-        ]
+        ])
     });
-    let mut text = table(&[head].into_iter().chain(lines).collect::<Vec<_>>());
-    text.push_str(&format!("\n{}\n", summary(&judged)));
-    let json: Vec<Value> = judged.iter().map(value).collect();
-    Ok(Output::new(text, json!({"rows": json})))
+    table(&[head].into_iter().chain(lines).collect::<Vec<_>>())
+}
+
+/// An error for people: `+7.6%`.
+fn off(error: f64) -> String {
+    format!("{:+.1}%", 100.0 * error)
 }
 
 /// A row that the arithmetic knew nothing of.
@@ -52,14 +84,14 @@ fn role(row: &Row) -> &'static str {
 }
 
 /// The median and the largest error of rows that nothing was fitted to.
-fn summary(judged: &[Judged]) -> String {
-    let mut errors: Vec<f64> =
-        judged.iter().filter(|own| role(&own.row) == PREDICTED).map(|own| own.error().abs()).collect();
+fn summary(judged: &[&Judged]) -> String {
+    let predicted = judged.iter().filter(|own| role(&own.row) == PREDICTED);
+    let mut errors: Vec<f64> = predicted.filter_map(|own| own.error()).map(f64::abs).collect();
     errors.sort_by(f64::total_cmp);
     let (median, most) = (errors.get(errors.len() / 2), errors.last());
     let share = |error: Option<&f64>| error.map_or_else(|| "unknown".to_owned(), |error| percent(*error));
     format!(
-        "Seconds of an update. {} rows were fitted to, {} are predicted: median error {}, largest {}.",
+        "{} rows were fitted to, {} are predicted: median error {}, largest {}.",
         judged.iter().filter(|own| own.row.fitted).count(),
         errors.len(),
         share(median),
@@ -67,10 +99,75 @@ fn summary(judged: &[Judged]) -> String {
     )
 }
 
-fn value(own: &Judged) -> Value {
+/// The rows with memory.
+fn memory(judged: &[Judged]) -> String {
+    let head = ["published", "machine", "GiB", "told", "error"].map(str::to_owned).to_vec();
+    let lines = judged.iter().filter_map(|own| {
+        let error = own.memory_error()?;
+        let gib = |gib: f64| format!("{gib:.1}");
+        Some(vec![own.row.name.clone(), own.row.machine.clone(), gib(own.row.memory?), gib(own.gib()), off(error)])
+    });
+    table(&[head].into_iter().chain(lines).collect::<Vec<_>>())
+}
+
+/// The runs of which the estimate says another thing than what came of them, and those that ran out of memory.
+fn verdicts(judged: &[&Judged]) -> String {
+    let ran = |own: &Judged| own.row.measured != Measure::OutOfMemory;
+    let fits =
+        |own: &Judged| matches!(own.bill.fits.map(Fits::verdict), Some(FitVerdict::Fits | FitVerdict::FitsWithFlag));
+    let all = judged.iter().filter(|own| ran(own)).count();
+    let agree = judged.iter().filter(|own| ran(own) && fits(own)).count();
+    let mut text =
+        format!("{agree} of {all} runs that ran fit by the estimate. The others, and what ran out of memory:\n\n");
+    let head = ["run", "ran", "fits", "memory", "needs", "of"].map(str::to_owned).to_vec();
+    let lines = judged.iter().filter(|own| !ran(own) || !fits(own)).map(|own| {
+        vec![
+            own.row.name.clone(),
+            (if ran(own) { "yes" } else { "no" }).to_owned(),
+            fit(own.bill.fits.map(Fits::verdict)),
+            fit(own.bill.fits.map(|fits| fits.memory)),
+            bytes(own.bill.memory[0]),
+            bytes(own.bill.memory[1]),
+        ]
+    });
+    text.push_str(&table(&[head].into_iter().chain(lines).collect::<Vec<_>>()));
+    text
+}
+
+fn fit(verdict: Option<FitVerdict>) -> String {
+    verdict.map_or("not known", crate::estimate::word).to_owned()
+}
+
+/// Published ratios of costs.
+fn costs(ratios: &[CostRatio], judged: &[Judged]) -> String {
+    let head = ["run", "over", "published", "told"].map(str::to_owned).to_vec();
+    let lines = ratios.iter().map(|ratio| {
+        let told = ratio.told(judged).map_or_else(|| "unknown".to_owned(), |told| format!("{told:.2}"));
+        vec![ratio.of.clone(), ratio.over.clone(), format!("{:.2}", ratio.published), told]
+    });
+    table(&[head].into_iter().chain(lines).collect::<Vec<_>>())
+}
+
+/// The differences of runs from their recipes, and explanations of ratios.
+fn remarks(judged: &[Judged], ratios: &[CostRatio]) -> String {
+    let rows = judged.iter().flat_map(|own| [&own.row.doubt, &own.row.note].map(|said| (own.row.name.clone(), said)));
+    let ratios = ratios.iter().map(|own| (format!("{} over {}", own.of, own.over), &own.note));
+    let said = rows.chain(ratios).filter(|(_, said)| !said.is_empty());
+    said.map(|(of, said)| wrapped(&format!("- {of}: {said}.\n"))).collect()
+}
+
+fn value(own: &Judged, reference: bool) -> Value {
     json!({
-        "name": own.row.name, "machine": own.row.machine, "fitted": own.row.fitted, "assumed": own.row.assumed, "doubt": own.row.doubt,
-        "measured_seconds": own.measured, "seconds": own.bill.step.total, "error": own.error(), "hfu": own.bill.hfu,
-        "source": own.row.provenance,
+        "name": own.row.name, "machine": own.row.machine, "reference": reference, "fitted": own.row.fitted, "assumed": own.row.assumed,
+        "doubt": own.row.doubt, "note": own.row.note, "measured": own.row.measured, "measured_seconds": own.measured,
+        "seconds": own.bill.step.total, "error": own.error(), "hfu": own.bill.hfu, "measured_gib": own.row.memory, "gib": own.gib(),
+        "memory_error": own.memory_error(), "bill": bill_json(&own.bill, None), "source": own.row.provenance,
+    })
+}
+
+fn cost_value(ratio: &CostRatio, judged: &[Judged]) -> Value {
+    json!({
+        "of": ratio.of, "over": ratio.over, "published": ratio.published, "told": ratio.told(judged), "note": ratio.note,
+        "source": ratio.provenance,
     })
 }

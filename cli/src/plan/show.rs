@@ -143,7 +143,7 @@ fn sources(machine: &Machine) -> String {
 }
 
 /// Text in the columns of the terminal.
-fn wrapped(text: &str) -> String {
+pub(super) fn wrapped(text: &str) -> String {
     terminal::out_columns().map_or_else(|| text.to_owned(), |width| wrap(text, width, ""))
 }
 

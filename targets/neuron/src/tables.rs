@@ -117,9 +117,9 @@ impl Tables {
         self.hardware.iter().find(|row| row.target == generation)
     }
 
-    /// The engines, links and prices of a generation.
-    pub fn topology(&self, generation: Generation) -> Option<&Topology> {
-        self.topologies.iter().find(|row| row.targets.contains(&generation))
+    /// The engines, links and prices of a generation, a row for each instance that has its cores: the usual one first.
+    pub fn topologies(&self, generation: Generation) -> impl Iterator<Item = &Topology> {
+        self.topologies.iter().filter(move |row| row.targets.contains(&generation))
     }
 
     /// The limits of one module for a target.

@@ -1,6 +1,6 @@
 //! The target.
 
-use crate::machine::machine;
+use crate::machine::machines;
 use crate::memory::{compared, logical_core, of_hlo};
 use crate::{Generation, Neuron, SECTION, Tables, advice, findings, forms, kernels, settings};
 use halite_bundle::estimate::{Estimate, Fit, MemoryKind};
@@ -79,7 +79,7 @@ impl Target for NeuronTarget {
     }
 
     fn machine(&self, variant: &TargetName, flags: &[String]) -> Option<Machine> {
-        machine(Generation::named(variant)?, flags)
+        machines(Generation::named(variant)?, flags).into_iter().next()
     }
 
     /// The size that NxD keeps its buckets below.

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct Topology {
     /// The targets that this applies to.
     pub targets: Vec<Generation>,
+    /// The instance, where it is not that of the table of hardware.
+    #[serde(default)]
+    pub instance: Option<String>,
     /// Elements that arithmetic outside of products makes in a second.
     pub elements: f64,
     /// Seconds that an execution with collectives takes beside its work.

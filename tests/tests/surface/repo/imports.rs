@@ -55,7 +55,7 @@ const TABLE: &[(&str, &[&str])] = &[
         "halite-verify",
         &["support", "tensor", "recipe", "ir", "bundle", "passes", "runtime", "stablehlo", "train", "driver"],
     ),
-    ("halite-plan", &["support", "recipe", "bundle", "estimate", "target", "driver"]),
+    ("halite-plan", &["support", "recipe", "hlo", "passes", "bundle", "estimate", "target", "driver"]),
     ("halite-reference", &["support", "tensor", "recipe", "hlo", "ir", "lang", "models", "passes", "driver"]),
     (
         "halite-selftest",
