@@ -1,10 +1,10 @@
 //! Elementwise instructions and constants.
 
 use super::{ComputationBuilder, Id};
-use crate::opcode::{BinaryOp, Comparison, Opcode, UnaryOp, opcodes};
-use crate::types::ArrayType;
 use crate::infer;
+use crate::opcode::{BinaryOp, Comparison, Opcode, UnaryOp, opcodes};
 use crate::proto::LiteralProto;
+use crate::types::ArrayType;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 

@@ -116,7 +116,7 @@ impl<'t> Reader<'t> {
             b'@' => self.symbols()?,
             b'#' => self.dialect()?,
             b'-' | b'0'..=b'9' => self.number()?,
-            b'!' => self.other()?,
+            b'!' | b'(' => self.other()?,
             _ => self.worded()?,
         };
         Ok(Attribute { value, place: (start, self.cursor.at) })

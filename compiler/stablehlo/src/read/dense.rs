@@ -201,7 +201,10 @@ fn wrong_bytes(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType, digits
         return elided(span);
     }
     let found = digits.len().saturating_sub(2);
-    let message = format!("`{ty}` has {} bytes, found {found} hexadecimal digits", ty.shape.num_bytes(ty.dtype).unwrap_or(usize::MAX));
+    let message = format!(
+        "`{ty}` has {} bytes, found {found} hexadecimal digits",
+        ty.shape.num_bytes(ty.dtype).unwrap_or(usize::MAX)
+    );
     Diagnostic::error(codes::SHAPE, message).at(span, "these bytes")
 }
 
@@ -218,7 +221,11 @@ mod tests {
     use halite_support::FileId;
 
     fn read(text: &str, dtype: DType, sizes: &[usize]) -> Result<Elements> {
-        elements(&Cursor::new(text, FileId::of("a", text)), (0, text.len()), &ArrayType::new(dtype, sizes.iter().copied().collect::<halite_tensor::Shape>()))
+        elements(
+            &Cursor::new(text, FileId::of("a", text)),
+            (0, text.len()),
+            &ArrayType::new(dtype, sizes.iter().copied().collect::<halite_tensor::Shape>()),
+        )
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Instructions of operations.
 
-use super::attribute::{Attribute, Value};
+use super::attribute::{Attribute, Attributes, Value};
 use super::body::{Val, tuple_of};
 use super::operation::Op;
 use super::reader::Reader;
@@ -54,6 +54,15 @@ impl<'t> Reader<'t> {
             }
             let fault = self.fault_of(op, codes::FOREIGN, &format!("has an attribute `{name}` that is not read"));
             return Err(fault.help("leave the attribute out, if the program means the same without it"));
+        }
+        Ok((!frontend.map.is_empty()).then_some(frontend))
+    }
+
+    /// The attributes for the frontend and the claims among attributes.
+    pub(crate) fn claims(&self, attributes: &Attributes<'t>) -> Result<Option<FrontendAttributes>> {
+        let mut frontend = FrontendAttributes::default();
+        for (name, attribute) in &attributes.0 {
+            self.claim(name, attribute, &mut frontend)?;
         }
         Ok((!frontend.map.is_empty()).then_some(frontend))
     }

@@ -40,7 +40,8 @@ impl<'t> Reader<'t> {
         let ty = self.types.array(ty);
         let count = ty.num_elements().filter(|&count| count <= NUMBERS);
         let (Some(count), false) = (count, ty.dtype.is_float()) else { return Ok(None) };
-        let wide = |bytes: &[u8]| bytes.chunks(ty.dtype.size()).map(|bytes| whole(bytes, ty.dtype)).collect::<Vec<i64>>();
+        let wide =
+            |bytes: &[u8]| bytes.chunks(ty.dtype.size()).map(|bytes| whole(bytes, ty.dtype)).collect::<Vec<i64>>();
         let numbers = match elements(&self.cursor, body, ty)? {
             Elements::All(bytes) => wide(&bytes),
             Elements::Splat(bytes) => wide(&bytes).repeat(count),

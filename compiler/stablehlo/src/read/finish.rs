@@ -20,6 +20,15 @@ const RESULTS: &str = "jax.result_info";
 /// The alias kind "may alias" of the schema.
 const MAY_ALIAS: i32 = 1;
 
+/// How far a computation is put in order.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    New,
+    /// Its callees are put in order.
+    Open,
+    Done,
+}
+
 /// A computation whose callees are looked at one after another.
 struct Visit {
     number: usize,
@@ -73,7 +82,7 @@ impl Reader<'_> {
     }
 
     /// The number of the entry.
-    fn entry_number(&self) -> Result<usize> {
+    pub(crate) fn entry_number(&self) -> Result<usize> {
         let is_read = |number: &usize| self.program.bodies[*number].is_some();
         if let Some(main) = self.program.number(MAIN).filter(is_read) {
             return Ok(main);
@@ -91,47 +100,64 @@ impl Reader<'_> {
         }
     }
 
-    /// All that the entry calls, callees first.
+    /// All that the entry calls, callees first, and as far as that allows in the order of the text.
     fn order(&self, entry: usize) -> std::result::Result<Vec<usize>, Diagnostics> {
-        #[derive(Clone, Copy, PartialEq)]
-        enum State {
-            New,
-            Open,
-            Done,
-        }
         let mut states = vec![State::New; self.program.bodies.len()];
         let (mut order, mut faults) = (Vec::new(), Diagnostics::new());
-        let mut stack = vec![Visit { number: entry, next: 0 }];
-        states[entry] = State::Open;
-        while let Some(visit) = stack.last_mut() {
-            let instructions = self.program.bodies[visit.number].as_ref().map_or(&[][..], |body| &body.instructions);
-            let (mut callee, mut at) = (None, visit.next);
-            while callee.is_none() && at < instructions.len() {
-                let called = instructions[at].called_computation_ids.iter().map(|&id| id as usize);
-                callee = { called }.find(|&id| states[id] != State::Done);
-                at += usize::from(callee.is_none());
-            }
-            visit.next = at;
-            match callee {
-                None => {
-                    states[visit.number] = State::Done;
-                    order.push(visit.number);
-                    stack.pop();
-                }
-                Some(callee) if states[callee] == State::Open || self.program.bodies[callee].is_none() => {
-                    faults.push(self.uncallable(callee, states[callee] == State::Open));
-                    if states[callee] == State::Open {
-                        return Err(faults);
+        let is_called = self.called(entry);
+        for first in (0..states.len()).filter(|&number| is_called[number]) {
+            let mut open = Vec::new();
+            self.visit(first, &mut states, &mut open, &mut faults);
+            while let Some(Visit { number, next }) = open.pop() {
+                match self.callee(number, next, &states) {
+                    None => {
+                        states[number] = State::Done;
+                        order.push(number);
                     }
-                    states[callee] = State::Done;
-                }
-                Some(callee) => {
-                    states[callee] = State::Open;
-                    stack.push(Visit { number: callee, next: 0 });
+                    Some((at, callee)) => {
+                        open.push(Visit { number, next: at });
+                        self.visit(callee, &mut states, &mut open, &mut faults);
+                    }
                 }
             }
         }
         if faults.is_empty() { Ok(order) } else { Err(faults) }
+    }
+
+    /// Begins with a computation, or tells why it cannot be called.
+    fn visit(&self, number: usize, states: &mut [State], open: &mut Vec<Visit>, faults: &mut Diagnostics) {
+        match (states[number], self.program.bodies[number].is_some()) {
+            (State::New, true) => {
+                states[number] = State::Open;
+                open.push(Visit { number, next: 0 });
+            }
+            (State::New, false) | (State::Open, _) => {
+                faults.push(self.uncallable(number, states[number] == State::Open));
+                states[number] = State::Done;
+            }
+            (State::Done, _) => {}
+        }
+    }
+
+    /// The first callee that is not done of an instruction at a position or behind it, and its position.
+    fn callee(&self, number: usize, next: usize, states: &[State]) -> Option<(usize, usize)> {
+        let instructions = self.program.bodies[number].as_ref().map_or(&[][..], |body| &body.instructions);
+        let callees = |at: usize| instructions[at].called_computation_ids.iter().map(|&id| id as usize);
+        let undone = |at: usize| Some((at, callees(at).find(|&id| states[id] != State::Done)?));
+        (next..instructions.len()).find_map(undone)
+    }
+
+    /// Which computations the entry calls, by itself or through others.
+    fn called(&self, entry: usize) -> Vec<bool> {
+        let mut is_called = vec![false; self.program.bodies.len()];
+        let mut open = vec![entry];
+        while let Some(number) = open.pop() {
+            if !std::mem::replace(&mut is_called[number], true) {
+                let instructions = self.program.bodies[number].iter().flat_map(|body| &body.instructions);
+                open.extend(instructions.flat_map(|inst| &inst.called_computation_ids).map(|&id| id as usize));
+            }
+        }
+        is_called
     }
 
     fn uncallable(&self, callee: usize, is_open: bool) -> Diagnostic {
@@ -169,12 +195,16 @@ impl Reader<'_> {
                 parameter_shape_index: Vec::new(),
                 kind: MAY_ALIAS,
             }));
-            donors.extend(donates.then(|| BufferDonorEntryProto { parameter_number, parameter_shape_index: Vec::new() }));
+            donors
+                .extend(donates.then(|| BufferDonorEntryProto { parameter_number, parameter_shape_index: Vec::new() }));
         }
         module.input_output_alias = (!aliases.is_empty()).then_some(HloInputOutputAliasProto { entries: aliases });
         module.buffer_donor = (!donors.is_empty()).then_some(HloBufferDonorProto { entries: donors });
-        let named = signature.results.iter().map(|result| result.get(RESULTS).and_then(|info| info.text()));
-        let Some(named) = named.collect::<Option<Vec<String>>>().filter(|named| !named.is_empty()) else { return };
+        let named = signature.results.iter().map_while(|result| result.get(RESULTS).and_then(|info| info.text()));
+        let named: Vec<String> = named.collect();
+        if named.is_empty() {
+            return;
+        }
         let is_plain = |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let (key, text) = match named.iter().all(is_plain) {
             true => (OUTPUT_NAMES, named.join(",")),

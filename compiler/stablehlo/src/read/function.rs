@@ -123,13 +123,19 @@ impl<'t> Reader<'t> {
             let inst = frame.body.parameter(named, self.types.shape(argument.ty), whole);
             frame.define(argument.name, std::iter::once(Some(Val { inst, ty: argument.ty })));
         }
+        for (number, argument) in signature.arguments.iter().enumerate() {
+            let frontend = self.claims(&argument.attributes)?;
+            frame.body.inst(number as u32).frontend_attributes = frontend.map(Box::new);
+        }
         self.frames = vec![frame];
         let returned = self.block(0)?;
         let Some(frame) = self.frames.pop() else { return Ok(()) };
         if let Some(returned) = returned {
             if !returned.iter().map(|value| value.ty).eq(signature.types.iter().copied()) {
                 let message = format!("the function `{name}` returns other types than it states");
-                return Err(Diagnostic::error(codes::TYPE_MISMATCH, message).at(self.cursor.span(place), "this function"));
+                return Err(
+                    Diagnostic::error(codes::TYPE_MISMATCH, message).at(self.cursor.span(place), "this function")
+                );
             }
             signature.returned = returned;
         }
@@ -152,7 +158,8 @@ impl<'t> Reader<'t> {
         }
         if attributes.is_empty() {
             let message = "a function whose name stands behind its body is not read";
-            let fault = Diagnostic::error(codes::FOREIGN, message).at(self.cursor.span((start, self.cursor.at)), "here");
+            let fault =
+                Diagnostic::error(codes::FOREIGN, message).at(self.cursor.span((start, self.cursor.at)), "here");
             return Err(fault.help("print the text by a newer version of MLIR, which writes `<{sym_name = ..}>` first"));
         }
         let place = (start, self.cursor.at);

@@ -268,8 +268,8 @@ pub(crate) fn gives(attributes: &Attributes<'_>) -> (Option<i64>, bool) {
     (alias, donates)
 }
 
-/// The computations of a text that was read, by their numbers, with the roots of functions.
-pub(crate) fn bodies(reader: &mut Reader<'_>) -> Vec<(usize, Body)> {
+/// The computations of a text that was read, by their numbers, with the roots of functions. All of them are read.
+pub(crate) fn bodies(reader: &mut Reader<'_>) -> Vec<Body> {
     reader.roots(usize::MAX);
-    std::mem::take(&mut reader.program.bodies).into_iter().enumerate().filter_map(|(number, body)| Some((number, body?))).collect()
+    std::mem::take(&mut reader.program.bodies).into_iter().flatten().collect()
 }

@@ -143,6 +143,10 @@ impl<'t> Reader<'t> {
         }
         op.place.end = self.cursor.at;
         op.place.location = self.trailing_location()?;
+        // What an operation combines by may stand in its own words, and is where it is.
+        let of_op = |place: &&mut Place| place.start == op.place.start;
+        let inner = op.regions.iter_mut().flat_map(|region| &mut region.body.places);
+        inner.filter(of_op).for_each(|place| *place = op.place);
         self.lowered(op, entry, names)
     }
 
@@ -227,12 +231,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A region: `{ ^bb0(%a: type): .. }`. Its arguments are named before it, or by its block.
-    pub(crate) fn region(
-        &mut self,
-        takes: Takes,
-        named: &[(&'t str, TypeId)],
-        depth: usize,
-    ) -> Result<Option<Region>> {
+    pub(crate) fn region(&mut self, takes: Takes, named: &[(&'t str, TypeId)], depth: usize) -> Result<Option<Region>> {
         let start = self.cursor.at_next();
         self.cursor.expect(b'{')?;
         let mut arguments = named.to_vec();
@@ -290,7 +289,12 @@ impl<'t> Reader<'t> {
             Err(Diagnostic::error(codes::TYPE_MISMATCH, message).at(self.cursor.span(place), "these types"))
         };
         if op.operands.len() != stated.len() {
-            return fault(format!("`{}` has {} operands, and {} types are stated", op.name, op.operands.len(), stated.len()));
+            return fault(format!(
+                "`{}` has {} operands, and {} types are stated",
+                op.name,
+                op.operands.len(),
+                stated.len()
+            ));
         }
         match op.operands.iter().zip(stated).position(|(operand, &ty)| operand.ty != ty) {
             None => Ok(()),

@@ -1,10 +1,10 @@
 //! Operations in the short forms that StableHLO, CHLO and the dialect of functions print.
 
 use super::attribute::{Attribute, Value};
+use super::body::{Place, Takes};
 use super::operation::Op;
 use super::reader::Reader;
 use super::types::TypeId;
-use super::body::Takes;
 use halite_support::{Diagnostic, Result, codes};
 
 /// The reader of a short form, from behind the name up to the location.
@@ -226,7 +226,7 @@ impl<'t> Reader<'t> {
         let Some(&ty) = op.results.first() else { return Ok(()) };
         let dtype = self.types.array(ty).dtype;
         let scalar = self.types.of(halite_hlo::ArrayType::scalar(dtype));
-        self.open(Takes::Each, &[("lhs", scalar), ("rhs", scalar)], op.place);
+        self.open(Takes::Each, &[("lhs", scalar), ("rhs", scalar)], Place::default());
         let shape = self.types.shape(scalar);
         let inst = self.frame().body.push(entry.opcode, &[0, 1], shape, op.place);
         let returned = vec![super::body::Val { inst, ty: scalar }];

@@ -1,6 +1,7 @@
 //! The computations of a text, by number and by name.
 
 use super::body::Body;
+use halite_hlo::proto::HloInstructionProto;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -58,18 +59,25 @@ impl Program {
     }
 }
 
-/// The key of a computation of two parameters and one instruction on them, of scalars of one type.
+/// The key of a computation of two parameters and at most one instruction on them, of scalars of one type.
 fn combiner(body: &Body) -> Option<(String, Vec<i64>, i32)> {
-    let [first, second, only] = &body.instructions[..] else { return None };
-    let element = |inst: &halite_hlo::proto::HloInstructionProto| {
-        inst.shape.as_ref().filter(|shape| shape.dimensions.is_empty()).map(|shape| shape.element_type)
+    let element = |inst: &HloInstructionProto| {
+        inst.shape
+            .as_ref()
+            .filter(|shape| shape.dimensions.is_empty() && !shape.is_tuple())
+            .map(|shape| shape.element_type)
     };
-    let elements = [element(first)?, element(second)?, element(only)?];
+    let only = body.instructions.last()?;
+    let elements = body.instructions.iter().map(element).collect::<Option<Vec<i32>>>()?;
     let is_plain = body.parameters.len() == 2
+        && (2..=3).contains(&elements.len())
         && elements.iter().all(|&own| own == elements[0])
-        && only.operand_ids.len() == 2
         && only.comparison_direction.is_empty()
         && only.frontend_attributes.is_none()
-        && body.root == 2;
-    is_plain.then(|| (only.opcode.clone(), only.operand_ids.clone(), elements[0]))
+        && only.literal.is_none();
+    match elements.len() {
+        _ if !is_plain => None,
+        2 => Some((String::new(), vec![i64::from(body.root)], elements[0])),
+        _ => (body.root == 2).then(|| (only.opcode.clone(), only.operand_ids.clone(), elements[0])),
+    }
 }

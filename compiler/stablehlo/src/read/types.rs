@@ -138,7 +138,11 @@ fn no_tensor(cursor: &mut Cursor<'_>) -> Diagnostic {
         }
         _ if cursor.peek() == b'!' => {
             let name = cursor.name(b'!', "a type").unwrap_or_default();
-            refused(&format!("the type `!{name}` is not taken"), start + 1 + name.len(), "export the program with tensors alone")
+            refused(
+                &format!("the type `!{name}` is not taken"),
+                start + 1 + name.len(),
+                "export the program with tensors alone",
+            )
         }
         _ => cursor.unexpected("a type such as `tensor<4x8xf32>`"),
     }

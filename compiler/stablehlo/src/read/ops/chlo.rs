@@ -3,6 +3,7 @@
 use super::super::module;
 use crate::read::body::{Body, Val};
 use crate::read::operation::Op;
+use crate::read::program::Function;
 use crate::read::reader::Reader;
 use halite_hlo::{ArrayType, Opcode};
 use halite_support::{FileId, Result, codes};
@@ -61,7 +62,13 @@ pub(super) fn top_k<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<V
     let tensor = |dtype| crate::types::tensor(&ArrayType::new(dtype, ty.shape.clone()));
     let kept = |dtype| crate::types::tensor(&ArrayType::new(dtype, sizes.clone()));
     let scalar = crate::types::tensor(&ArrayType::scalar(ty.dtype));
-    let order = if ty.dtype.is_float() { "TOTALORDER" } else if ty.dtype.is_signed() { "SIGNED" } else { "UNSIGNED" };
+    let order = if ty.dtype.is_float() {
+        "TOTALORDER"
+    } else if ty.dtype.is_signed() {
+        "SIGNED"
+    } else {
+        "UNSIGNED"
+    };
     let ranges: Vec<String> = sizes.iter().map(|size| format!("0:{size}")).collect();
     let (x, at, ranges) = (tensor(ty.dtype), tensor(DType::S32), ranges.join(", "));
     let (values, indices) = (kept(ty.dtype), kept(DType::S32));
@@ -109,7 +116,7 @@ fn instance(name: &str, ty: &ArrayType) -> Option<String> {
     Some(format!(
         "{text}\nfunc.func @main(%x: {own}) -> {given} {{\n  %1 = stablehlo.convert %x : ({own}) -> {wide}\n  \
          %2 = call @{}(%1) : ({wide}) -> {wide_result}\n{last}}}",
-        text.split(['@', '(']).nth(2).unwrap_or_default()
+        text.split(['@', '(']).nth(1).unwrap_or_default()
     ))
 }
 
@@ -163,7 +170,7 @@ fn call<'t>(reader: &mut Reader<'t>, op: &mut Op<'t>, text: String) -> Result<Ve
     reader.emit(call, |inst| inst.called_computation_ids = vec![number as i64])
 }
 
-/// Reads a text of ours and adds its computations; the number of its last function.
+/// Reads a text of ours and adds its computations; the number of its entry.
 fn added<'t>(reader: &mut Reader<'t>, op: &Op<'t>, text: &str) -> Result<usize> {
     let mut inner = Reader::new(text, FileId::of(op.name, text));
     inner.text()?;
@@ -171,15 +178,16 @@ fn added<'t>(reader: &mut Reader<'t>, op: &Op<'t>, text: &str) -> Result<usize> 
         return Err(fault.clone().into_bug("the meaning of an operation of CHLO"));
     }
     let first = reader.program.bodies.len();
-    let mut last = first;
-    for (number, body) in module::bodies(&mut inner) {
+    let entry = inner.entry_number()?;
+    for body in module::bodies(&mut inner) {
         let Body { mut instructions, parameters, root, .. } = body;
         for inst in &mut instructions {
             inst.called_computation_ids.iter_mut().for_each(|callee| *callee += first as i64);
         }
         let places = vec![op.place; instructions.len()];
         reader.program.bodies.push(Some(Body { instructions, places, parameters, root }));
-        last = first + number;
     }
-    Ok(last)
+    let name = op.name.trim_start_matches("chlo.").to_owned();
+    reader.program.functions.insert(first + entry, Function { name, is_private: true, ..Function::default() });
+    Ok(first + entry)
 }

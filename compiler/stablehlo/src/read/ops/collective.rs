@@ -54,7 +54,11 @@ pub(super) fn permute<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec
 }
 
 /// With groups of ranks and a channel. Groups that are shorter than others are filled up with -1.
-fn grouped<'t>(reader: &mut Reader<'t>, mut op: Op<'t>, fill: impl FnOnce(&mut HloInstructionProto)) -> Result<Vec<Val>> {
+fn grouped<'t>(
+    reader: &mut Reader<'t>,
+    mut op: Op<'t>,
+    fill: impl FnOnce(&mut HloInstructionProto),
+) -> Result<Vec<Val>> {
     let groups = op.attributes.take("replica_groups").ok_or_else(|| reader.missing(&op, "replica_groups"))?;
     let rows = reader.table(&groups)?;
     let group = |row: &Vec<i64>| ReplicaGroup { replica_ids: row.iter().copied().filter(|&rank| rank >= 0).collect() };

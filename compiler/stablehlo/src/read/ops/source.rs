@@ -2,7 +2,7 @@
 
 use crate::read::attribute::Value;
 use crate::read::body::Val;
-use crate::read::dense::{Elements, bytes_of, elided, elements, of_bytes};
+use crate::read::dense::{Elements, bytes_of, elements, elided, of_bytes};
 use crate::read::operation::Op;
 use crate::read::reader::Reader;
 use crate::read::types::TypeId;

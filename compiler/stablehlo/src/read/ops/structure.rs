@@ -74,7 +74,8 @@ pub(super) fn composite<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<V
         Some(_) => reader.int(&mut op, ["version"; 2])?,
         None => 0,
     };
-    let said = [("composite.name", name), ("composite.attributes", attributes), ("composite.version", version.to_string())];
+    let said =
+        [("composite.name", name), ("composite.attributes", attributes), ("composite.version", version.to_string())];
     let own = said.map(|(key, text)| (key.to_owned(), text));
     let more = reader.rest_of(&mut op)?;
     let values = reader.emit(op, |inst| inst.called_computation_ids = vec![callee])?;
