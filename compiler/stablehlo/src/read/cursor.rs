@@ -50,14 +50,14 @@ impl<'t> Cursor<'t> {
         loop {
             match self.byte(0) {
                 b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
-                b'/' if self.byte(1) == b'/' => self.to_line_end(),
+                b'/' if self.byte(1) == b'/' => self.skip_line(),
                 _ => return,
             }
         }
     }
 
     /// Goes to the end of the line.
-    pub(crate) fn to_line_end(&mut self) {
+    pub(crate) fn skip_line(&mut self) {
         let rest = self.slice(self.at, self.end);
         self.at += rest.find('\n').unwrap_or(rest.len());
     }
@@ -231,7 +231,7 @@ impl<'t> Cursor<'t> {
                     continue;
                 }
                 b'/' if self.byte(1) == b'/' => {
-                    self.to_line_end();
+                    self.skip_line();
                     continue;
                 }
                 _ => {}

@@ -361,7 +361,7 @@ impl<'t> Reader<'t> {
                 None if depth > 0 => {
                     // Something is never closed: the rest of the line is all that is given up.
                     self.cursor.at = start;
-                    return self.cursor.to_line_end();
+                    return self.cursor.skip_line();
                 }
                 None => return,
                 Some(b'}') if depth == 0 => return,
@@ -369,7 +369,7 @@ impl<'t> Reader<'t> {
                 Some(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
                 Some(b'"') if self.cursor.raw_string().is_ok() => continue,
                 Some(b'/') if self.cursor.rest().starts_with(b"//") => {
-                    self.cursor.to_line_end();
+                    self.cursor.skip_line();
                     continue;
                 }
                 Some(b'\n') if depth == 0 && !matches!(self.cursor.peek_word(), "cond" | "do" | "reducer") => return,
