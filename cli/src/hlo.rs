@@ -6,6 +6,7 @@ mod shardings;
 
 use crate::context::{Context, Output, Result};
 use crate::deny::Deny;
+use crate::program;
 use clap::{ArgGroup, Args, Subcommand};
 use halite_hlo::graph::Graph;
 use halite_neuron::Tables;
@@ -13,16 +14,17 @@ use halite_neuron::legality::Profile;
 use halite_neuron::report::{Report, report};
 use halite_neuron::tables::CompilerVersion;
 use halite_neuron::{Generation, refuse_allowed, unknown_version, untested};
-use halite_support::{Diagnostic, Diagnostics, codes, files};
+use halite_support::{Diagnostic, Diagnostics, codes};
 use replicas::OnMesh;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Check HLO from any source.
 #[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   halite hlo check step.hlo.pb --target trn1
+  halite hlo check step.mlir --target trn1
   halite hlo check rank.hlo.pb --mesh data=2,tensor=4
   halite hlo check --rules --target trn2")]
 pub(super) enum Hlo {
@@ -55,9 +57,10 @@ Examples:
   halite hlo check --rules --target trn2")]
 #[command(group(ArgGroup::new("against").args(["target", "mesh"]).required(true).multiple(true)))]
 pub(super) struct Check {
-    /// The `.pb` file: a serialized HloModuleProto, also as XLA dumps it.
+    /// The program: a serialized HloModuleProto, also as XLA dumps it, or StableHLO as text.
     ///
-    /// A module of a bundle, or what JAX gives with `lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()`. With `--mesh`, the
+    /// A module of a bundle, or what JAX gives with `lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()` or
+    /// `lowered.as_text(debug_info=True)`. With `--mesh`, the
     /// program of one rank: its shapes are those of shards, and its collectives are instructions. JAX has it as
     /// `compiled.runtime_executable().hlo_modules()[0]`, and XLA dumps it, before anything is fused, with `XLA_FLAGS="--xla_dump_to=DIR
     /// --xla_dump_hlo_as_proto --xla_dump_hlo_pass_re=spmd-partitioning"`.
@@ -98,14 +101,14 @@ pub(super) struct Check {
 }
 
 impl Check {
-    fn run(self, _: &mut Context) -> Result<Output> {
+    fn run(self, context: &mut Context) -> Result<Output> {
         let profile = self.target.as_deref().map(|target| self.profile(target)).transpose()?;
         let Some(file) = self.file.as_deref().filter(|_| !self.rules) else {
             let listed = profile.as_ref().map(rules::rules).unwrap_or_default();
             return Ok(Output { warnings: self.unknown_compiler()?.into_iter().collect(), ..listed });
         };
         let mesh = self.mesh.as_deref().map(|text| OnMesh::new(text, self.shardings.as_deref())).transpose()?;
-        let graph = Graph::new(decode(file)?);
+        let graph = Graph::new(program::read(context, &file.to_string_lossy())?);
         let explain = |fault: Diagnostic| fault.context(format!("`{}`", file.display()));
         let in_file = |faults: Diagnostics| faults.into_iter().map(explain).collect::<Diagnostics>();
         let of_mesh = mesh.map(|mesh| mesh.check(&graph)).transpose().map_err(in_file)?;
@@ -196,12 +199,4 @@ fn both(of_target: Option<Output>, of_mesh: Option<Output>) -> Output {
     both.warnings.extend(mesh.warnings);
     both.failed |= mesh.failed;
     both
-}
-
-fn decode(file: &Path) -> Result<halite_hlo::proto::HloModuleProto> {
-    let bytes = files::read(file)?;
-    let explain = |error: Diagnostic| {
-        error.context(format!("`{}`", file.display())).help("give a serialized HloModuleProto; text is not read")
-    };
-    Ok(halite_hlo::decode(&bytes).map_err(explain)?)
 }

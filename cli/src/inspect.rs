@@ -4,9 +4,10 @@ mod tensors;
 
 use crate::compile::describe;
 use crate::context::{Context, Output, Result};
-use crate::graph::decode;
+use crate::graph::{decode, sound};
 use crate::groups::describe as describe_groups;
 use crate::precision::describe as describe_precision;
+use crate::program;
 use crate::table::{bytes, grouped, short, table};
 use crate::{estimate, listing, placement, plan, stages};
 use clap::Args;
@@ -48,7 +49,7 @@ Examples:
   halite inspect hlat-7b --target trn1 --memory-plot memory.svg
   halite inspect other.hlo.pb --target trn2")]
 pub(super) struct Inspect {
-    /// Preset, recipe, model file, bundle, `.ir`, `.pb` or `.safetensors` file.
+    /// Preset, recipe, model file, bundle, `.ir`, `.pb`, `.mlir` or `.safetensors` file.
     input: String,
     /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -115,9 +116,8 @@ impl Inspect {
             context.require_recipe(&self.input, "--schedule")?;
             return stages::show(context, (&self.input, &self.set), self.all, self.schedule_plot.as_deref());
         }
-        if self.input.ends_with(".pb") && !self.precision {
-            let bytes = files::read(Path::new(&self.input))?;
-            let hlo = decode(&bytes, &self.input)?;
+        if program::is_named(&self.input) && !self.precision {
+            let hlo = sound(program::read(context, &self.input)?, &self.input)?;
             let target = self.target.as_deref().map_or_else(TargetName::default, TargetName::from);
             let memory = Memory { target, flags: Vec::new(), arguments: vec![Vec::new()] };
             return self.modules(context, &[hlo], &memory, String::new(), json!({}));

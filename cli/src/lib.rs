@@ -48,6 +48,7 @@ mod plan;
 mod plugin;
 mod plugin_options;
 mod precision;
+mod program;
 mod run;
 mod signals;
 mod stages;

@@ -3,7 +3,7 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite_bundle::estimate::{Fit, FitVerdict, MemoryByKind};
+use halite_bundle::estimate::{FitVerdict, MemoryByKind};
 use halite_bundle::{Bundle, Manifest, ModuleRole};
 use halite_estimate::time::{Machine, PriceKind, StepTime, step_time};
 use halite_support::{Diagnostic, Diagnostics};
@@ -24,14 +24,33 @@ pub struct Bill {
     pub hfu: f64,
     /// Bytes of a rank at the peak, by kind, of the module that needs most.
     pub peak: MemoryByKind,
-    /// Bytes that a rank needs, and how many it has.
+    /// Bytes that a rank needs for that module, and how many it has, 0 where the target does not say.
     pub memory: [u64; 2],
-    /// Whether that and the instructions fit; `None` where the target does not say.
-    pub fits: Option<FitVerdict>,
-    /// Whether those bytes alone fit; `None` where the target does not say.
-    pub memory_fits: Option<FitVerdict>,
+    /// Whether all modules fit; `None` where the target does not say.
+    pub fits: Option<Fits>,
     /// The cost of a billion tokens, by kind of contract.
     pub costs: Vec<Cost>,
+}
+
+/// The verdicts on all modules, the worst of each kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Fits {
+    /// Of the memory of a rank.
+    pub memory: FitVerdict,
+    /// Of the instructions that the target's compiler takes in one module.
+    pub instructions: FitVerdict,
+}
+
+impl Fits {
+    /// The worse of both.
+    pub fn verdict(self) -> FitVerdict {
+        self.memory.max(self.instructions)
+    }
+
+    fn worst(self, other: Self) -> Self {
+        let instructions = self.instructions.max(other.instructions);
+        Self { memory: self.memory.max(other.memory), instructions }
+    }
 }
 
 /// A price for the tokens.
@@ -54,15 +73,14 @@ impl Bill {
         let (tokens, statistics) = (manifest.statistics.tokens_per_step, &manifest.statistics);
         let asked = statistics.matmul_flops_per_token as f64 * tokens as f64;
         let peak_rate = machine.peak(&manifest.recipe.precision.operand.to_string()) * ranks as f64;
-        let (fit, peak, memory) = memory(manifest);
-        let (fits, memory_fits) = (fit.map(|fit| fit.verdict()), fit.map(|fit| fit.memory));
+        let (fits, peak, memory) = memory(manifest);
         let cost = |price: &halite_estimate::time::Price| {
             let hour = price.dollars * instances as f64;
             Cost { kind: price.kind, hour, billion_tokens: hour / 3600.0 * step.total / tokens as f64 * 1e9 }
         };
         let costs = machine.instance.prices.iter().map(cost).collect();
         let hfu = asked / (peak_rate * step.total);
-        Some(Self { ranks, instances, tokens, step, hfu, peak, memory, fits, memory_fits, costs })
+        Some(Self { ranks, instances, tokens, step, hfu, peak, memory, fits, costs })
     }
 
     /// Compiles the training of a recipe alone, and prices it.
@@ -89,15 +107,15 @@ impl Bill {
     }
 }
 
-/// The comparison with the limits, the peak by kind, and bytes needed and there, of the module that is furthest from fitting.
-fn memory(manifest: &Manifest) -> (Option<Fit>, MemoryByKind, [u64; 2]) {
-    match manifest.furthest_from_fitting() {
-        Some((_, estimate, fit)) => (Some(fit), estimate.memory.peak, [estimate.memory.total(), fit.memory_limit]),
-        None => {
-            let estimates = manifest.modules.iter().filter_map(|module| module.estimate.as_ref());
-            let most = estimates.max_by_key(|estimate| estimate.memory.total());
-            let peak = most.map(|estimate| estimate.memory.peak).unwrap_or_default();
-            (None, peak, [most.map_or(0, |estimate| estimate.memory.total()), 0])
-        }
-    }
+/// The verdicts, and the peak by kind with bytes needed and there of the module that needs most.
+fn memory(manifest: &Manifest) -> (Option<Fits>, MemoryByKind, [u64; 2]) {
+    let estimates = || manifest.modules.iter().filter_map(|module| module.estimate.as_ref());
+    let verdicts = estimates().filter_map(|estimate| estimate.fit);
+    let verdicts = verdicts.map(|fit| Fits { memory: fit.memory, instructions: fit.instructions });
+    let fits = verdicts.reduce(Fits::worst);
+    let Some(most) = estimates().max_by_key(|estimate| estimate.memory.total()) else {
+        return (fits, MemoryByKind::default(), [0, 0]);
+    };
+    let there = most.fit.map_or(0, |fit| fit.memory_limit);
+    (fits, most.memory.peak, [most.memory.total(), there])
 }

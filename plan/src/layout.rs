@@ -98,14 +98,14 @@ pub struct Space {
     pub most_tensor: u64,
     /// Ranks of an instance: weights are stored in parts over one, or over all.
     pub instance: u64,
+    /// What backwards may compute again beside the values of the recipe, as TOML.
+    pub recompute: Vec<&'static str>,
     /// The keys that are stated and not searched, as recipes name them.
     pub fixed: Vec<(String, String)>,
 }
 
 /// Sequences of a micro-batch that are tried.
 const BATCHES: [u64; 3] = [1, 2, 4];
-/// The values that backwards may compute again: those of the recipe, or all of a layer.
-const RECOMPUTE: [Option<&str>; 2] = [None, Some("[\"block\"]")];
 /// The most stages.
 const MOST_STAGES: u64 = 64;
 
@@ -159,7 +159,8 @@ impl Space {
                 if !cut || schedule == "interleaved" && !accumulate.is_multiple_of(layout.pipeline) {
                     continue;
                 }
-                all.extend(RECOMPUTE.map(|recompute| Layout {
+                let policies = std::iter::once(None).chain(self.recompute.iter().copied().map(Some));
+                all.extend(policies.map(|recompute| Layout {
                     schedule,
                     chunks,
                     batch,

@@ -19,7 +19,7 @@ mod rows;
 mod search;
 mod shallow;
 
-pub use bill::{Bill, Cost};
+pub use bill::{Bill, Cost, Fits};
 pub use calibrate::{Judged, calibrate};
 pub use layout::{Layout, Space};
 pub use ratio::{CostRatio, cost_ratios};

@@ -1,13 +1,13 @@
 //! The search for the best layout.
 
-use super::bound::Whole;
-use super::shallow::{self, DEPTHS, Told, compiled, line, told};
+use super::bound::{MicroBatch, MicroBatches, Sizes, Whole};
+use super::shallow::{self, DEPTHS, TOLD_WITHIN, Told, compiled, line, told};
 use crate::{Bill, Layout, Space};
 use halite::Session;
 use halite_bundle::estimate::FitVerdict;
 use halite_bundle::{Buffer, BufferRole};
-use halite_estimate::time::{Machine, StepTime};
-use halite_recipe::ConfigValue;
+use halite_estimate::time::Machine;
+use halite_recipe::{ConfigValue, Recompute, RecomputePolicy};
 use halite_support::{Diagnostic, Diagnostics, check_cancelled, codes};
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -53,7 +53,7 @@ impl Question {
 pub struct Considered {
     /// All layouts.
     pub layouts: usize,
-    /// Those whose state alone is more than a rank has.
+    /// Those whose state and activations alone are more than a rank has.
     pub too_much_state: usize,
     /// Those that cannot be faster than the ones shown.
     pub too_slow: usize,
@@ -109,17 +109,18 @@ pub struct Search<'a> {
     space: Space,
     whole: Whole,
     plan: Plan,
-    /// The axes and schedules that break a rule of the target, whatever the batch.
+    /// The axes that break a rule of the target, whatever the batch.
     illegal: HashMap<Axes, String>,
-    /// Seconds of a micro-batch on the ranks that share a layer, by what decides them.
-    micro_batches: IndexMap<(u64, u64, Option<&'static str>), Option<f64>>,
+    micro_batches: MicroBatches,
+    /// What shallow models told.
+    told: HashMap<Layout, Told>,
 }
 
-/// The part of a layout that decides which ranks make a group, and what its programs are.
-type Axes = ([u64; 5], &'static str);
+/// The part of a layout that decides which ranks of a stage make a group: tensor, data, fsdp, and whether there are stages.
+type Axes = ([u64; 3], bool);
 
 fn axes(layout: &Layout) -> Axes {
-    ([layout.tensor, layout.pipeline, layout.chunks, layout.data, layout.fsdp], layout.schedule)
+    ([layout.tensor, layout.data, layout.fsdp], layout.pipeline > 1)
 }
 
 /// A layout that waits, with the least time that it can take.
@@ -138,9 +139,6 @@ enum Known {
     /// Time and memory as shallow models tell them.
     Shallow,
 }
-
-/// Shallow models are within this of the whole one; a law holds them to it.
-const TOLD_WITHIN: f64 = 0.03;
 
 impl<'a> Search<'a> {
     /// Prepares the search: reads the recipe and lists the layouts.
@@ -166,6 +164,7 @@ impl<'a> Search<'a> {
             layers: int("layers"),
             most_tensor: question.machine.instance.ranks.min(int("heads").unwrap_or(u64::MAX)),
             instance: question.machine.instance.ranks,
+            recompute: recomputes(&stated.recipe.recompute),
             fixed: fixed.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect(),
         };
         // One rank with the whole model says what all of it takes.
@@ -178,7 +177,8 @@ impl<'a> Search<'a> {
             considered: Considered::default(),
             refusals: IndexMap::new(),
         };
-        Ok(Self { session, question, space, whole, plan, illegal: HashMap::new(), micro_batches: IndexMap::new() })
+        let (illegal, micro_batches, told) = (HashMap::new(), MicroBatches::default(), HashMap::new());
+        Ok(Self { session, question, space, whole, plan, illegal, micro_batches, told })
     }
 
     /// All layouts, in the order in which they are listed.
@@ -230,19 +230,39 @@ impl<'a> Search<'a> {
         }
         match next.state {
             Known::Bounds => {
-                let least = self.with_micro_batches(&next.layout)?.map_or(next.least, |own| own.max(next.least));
+                let sizes = Sizes::of(&next.layout, 1);
+                let of_less = self.micro_batches.least(&sizes, &next.layout).filter(|least| *least > next.least);
+                if let Some(least) = of_less {
+                    return Ok(Some(Waiting { least, ..next }));
+                }
+                let one = self.micro_batch(sizes)?;
+                let least = one.map_or(0.0, |one| one.seconds(&next.layout)).max(next.least);
                 Ok(Some(Waiting { least, state: Known::MicroBatch, ..next }))
             }
             Known::MicroBatch => {
-                let told = match self.space.layers {
-                    Some(layers) => told(self.session, self.question, &next.layout, layers),
-                    None => {
-                        compiled(self.session, self.question, &next.layout, None).map(|(_, bill)| shallow::of(&bill))
-                    }
-                };
-                let Some(Told { step, memory: [needs, has] }) = self.taken(&next.layout, told)? else {
+                // Two stages tell of all: the first keeps as many micro-batches as there are stages, each with its share of the layers.
+                let one = self.micro_batch(Sizes::of(&next.layout, 2))?;
+                let kept = one.map_or(0.0, |one| one.kept());
+                if self.whole.state_of(&next.layout) + kept > self.question.machine.capacity as f64 {
+                    self.plan.considered.too_much_state += 1;
                     return Ok(None);
-                };
+                }
+                let least = one.map_or(0.0, |one| one.seconds(&next.layout));
+                if least > next.least {
+                    return Ok(Some(Waiting { least, ..next }));
+                }
+                if let Some(twin) = self.of_plain_schedule(&next.layout)? {
+                    if twin.memory * (1.0 - TOLD_WITHIN) > self.question.machine.capacity as f64 {
+                        self.plan.considered.too_much_state += 1;
+                        return Ok(None);
+                    }
+                    let least = (twin.step.total - twin.step.bubble) * next.layout.bubble() * (1.0 - TOLD_WITHIN);
+                    if least > next.least {
+                        return Ok(Some(Waiting { least, ..next }));
+                    }
+                }
+                let told = self.told(&next.layout);
+                let Some(Told { step, memory: needs, .. }) = self.taken(&next.layout, told)? else { return Ok(None) };
                 self.plan.considered.shallow += 1;
                 let found = Found { layout: next.layout.clone(), seconds: step.total, bytes: needs };
                 let nearer = self.plan.nearest.as_ref().is_none_or(|nearest| needs < nearest.bytes);
@@ -250,7 +270,7 @@ impl<'a> Search<'a> {
                     self.plan.nearest = Some(found.clone());
                 }
                 self.plan.found.push(found);
-                if needs > (1.0 + TOLD_WITHIN) * has {
+                if needs > (1.0 + TOLD_WITHIN) * self.question.machine.capacity as f64 {
                     self.plan.considered.too_much_memory += 1;
                     return Ok(None);
                 }
@@ -261,7 +281,9 @@ impl<'a> Search<'a> {
                 let bill = compiled(self.session, self.question, &next.layout, None);
                 let Some((_, bill)) = self.taken(&next.layout, bill)? else { return Ok(None) };
                 self.plan.considered.compiled += 1;
-                if bill.fits == Some(FitVerdict::DoesNotFit) || bill.memory[0] > bill.memory[1] && bill.memory[1] > 0 {
+                if bill.fits.is_some_and(|fits| fits.verdict() == FitVerdict::DoesNotFit)
+                    || bill.memory[0] > self.question.machine.capacity
+                {
                     self.plan.considered.too_much_memory += 1;
                     return Ok(None);
                 }
@@ -273,26 +295,45 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The least seconds of an update with what a micro-batch of these sizes takes; `None` where that cannot be compiled.
-    fn with_micro_batches(&mut self, layout: &Layout) -> Result<Option<f64>, Diagnostics> {
-        let key = (layout.tensor, layout.batch, layout.recompute);
-        let one = match self.micro_batches.get(&key) {
-            Some(&one) => one,
-            None => {
-                let Layout { tensor, batch, recompute, .. } = *layout;
-                let alone = Layout { tensor, batch, accumulate: 2, recompute, ..Layout::ALONE };
-                let told = match self.space.layers {
-                    Some(layers) => told(self.session, self.question, &alone, layers).ok(),
-                    None => None,
-                };
-                check_cancelled()?;
-                let one = told.map(|told| of_micro_batch(&told.step) / 2.0);
-                self.micro_batches.insert(key, one);
-                one
-            }
-        };
-        let all = layout.accumulate as f64 / layout.pipeline as f64 * layout.bubble();
-        Ok(one.map(|one| one * all * (1.0 - TOLD_WITHIN)))
+    /// Time and memory of a layout from shallow models, each told once; a model whose layers are not known is compiled whole.
+    fn told(&mut self, layout: &Layout) -> Result<Told, Diagnostics> {
+        if let Some(told) = self.told.get(layout) {
+            return Ok(told.clone());
+        }
+        let told = match self.space.layers {
+            Some(layers) => told(self.session, self.question, layout, layers),
+            None => compiled(self.session, self.question, layout, None).map(|(_, bill)| shallow::of(&bill)),
+        }?;
+        self.told.insert(layout.clone(), told.clone());
+        Ok(told)
+    }
+
+    /// The same layout with stages one after the other, whose schedule keeps the fewest values and starts the fewest programs: others wait
+    /// less, and do no less. `None` for that itself, and where it cannot be compiled.
+    fn of_plain_schedule(&mut self, layout: &Layout) -> Result<Option<Told>, Diagnostics> {
+        if layout.schedule == Layout::ALONE.schedule {
+            return Ok(None);
+        }
+        let Layout { schedule, chunks, .. } = Layout::ALONE;
+        let told = self.told(&Layout { schedule, chunks, ..layout.clone() }).ok();
+        check_cancelled()?;
+        Ok(told)
+    }
+
+    /// A micro-batch of these sizes; `None` where that cannot be compiled.
+    fn micro_batch(&mut self, sizes: Sizes) -> Result<Option<MicroBatch>, Diagnostics> {
+        if let Some(&known) = self.micro_batches.0.get(&sizes) {
+            return Ok(known);
+        }
+        let alone = sizes.alone();
+        let one = self.space.layers.and_then(|layers| {
+            let told = told(self.session, self.question, &alone, layers).ok()?;
+            let beside = self.whole.beside_weights(&alone);
+            Some(MicroBatch::of(&told, &alone, layers, beside, &self.question.machine))
+        });
+        check_cancelled()?;
+        self.micro_batches.0.insert(sizes, one);
+        Ok(one)
     }
 
     /// A result that the compiler did not refuse; refusals are counted.
@@ -327,6 +368,15 @@ impl<'a> Search<'a> {
     }
 }
 
+/// The policies of recomputation that are tried beside the stated one, as TOML.
+fn recomputes(stated: &[Recompute]) -> Vec<&'static str> {
+    let states = |policy| stated.contains(&Recompute::Policy(policy));
+    let all = [(RecomputePolicy::Attention, "[\"attention\"]"), (RecomputePolicy::Block, "[\"block\"]")];
+    let less_than_stated = states(RecomputePolicy::Block);
+    let more = all.into_iter().filter(|(policy, _)| !states(*policy) && !less_than_stated);
+    more.map(|(_, written)| written).collect()
+}
+
 /// The position of the layout that can be fastest, of equals the first that was listed.
 fn first(waiting: &[Waiting]) -> Option<usize> {
     let least = |(_, a): &(usize, &Waiting), (_, b): &(usize, &Waiting)| {
@@ -335,11 +385,6 @@ fn first(waiting: &[Waiting]) -> Option<usize> {
         a.least.total_cmp(&b.least).then(known(a).cmp(&known(b)))
     };
     waiting.iter().enumerate().min_by(least).map(|(at, _)| at)
-}
-
-/// The seconds of all micro-batches of an update on one replica.
-fn of_micro_batch(step: &StepTime) -> f64 {
-    step.products + step.other + step.wire.values().sum::<f64>() + step.exposed
 }
 
 /// State, weights and operations of the whole model on one rank, from shallow ones where its layers are known.

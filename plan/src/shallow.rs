@@ -9,17 +9,25 @@ use crate::Bill;
 use halite::Session;
 use halite::source::Source;
 use halite_bundle::Bundle;
+use halite_bundle::estimate::MemoryByKind;
 use halite_estimate::time::StepTime;
 use halite_support::{CancelToken, Diagnostics};
 use std::panic::resume_unwind;
+
+/// Shallow models are within this share of the whole one; a law holds them to it.
+pub(super) const TOLD_WITHIN: f64 = 0.03;
 
 /// Time and memory of a layout.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Told {
     /// Seconds of an update by cause.
     pub(super) step: StepTime,
-    /// Bytes that a rank needs, and how many it has.
-    pub(super) memory: [f64; 2],
+    /// Bytes that a rank needs.
+    pub(super) memory: f64,
+    /// Bytes of these that are neither weights nor gradients, nor made and dropped within a module: the optimizer's, and what forwards keep.
+    pub(super) beside_weights: f64,
+    /// What a further layer in each part adds to an update, where that is told.
+    pub(super) layer: Option<StepTime>,
 }
 
 /// Compiles the training of a layout, with another number of layers where one is given, and prices it.
@@ -74,17 +82,34 @@ pub(super) fn told(
     let more = layers.div_ceil(parts) as f64 - DEPTHS[0] as f64;
     Ok(Told {
         step: along(&one.step, &two.step, more),
-        memory: [line(one.memory[0], two.memory[0], more), one.memory[1]],
+        memory: line(one.memory, two.memory, more),
+        beside_weights: line(one.beside_weights, two.beside_weights, more),
+        layer: Some(difference(&one.step, &two.step)),
     })
 }
 
 pub(super) fn of(bill: &Bill) -> Told {
-    Told { step: bill.step.clone(), memory: bill.memory.map(|bytes| bytes as f64) }
+    let MemoryByKind { optimizer, arguments, activations, resident, .. } = bill.peak;
+    let beside_weights = [optimizer, arguments, activations, resident].map(|bytes| bytes as f64).iter().sum();
+    Told { step: bill.step.clone(), memory: bill.memory[0] as f64, beside_weights, layer: None }
 }
 
 /// The value `more` layers after the first.
 pub(super) fn line(one: f64, two: f64, more: f64) -> f64 {
     (one + more * (two - one)).max(0.0)
+}
+
+/// How much longer the second step takes, by what layers take.
+fn difference(one: &StepTime, two: &StepTime) -> StepTime {
+    let wire =
+        two.wire.iter().map(|(axes, seconds)| (axes.clone(), seconds - one.wire.get(axes).copied().unwrap_or(0.0)));
+    StepTime {
+        products: two.products - one.products,
+        other: two.other - one.other,
+        wire: wire.collect(),
+        exposed: two.exposed - one.exposed,
+        ..StepTime::default()
+    }
 }
 
 /// The step `more` layers after the first. What is hidden behind other work is no line: all that is written ahead is one, and what other work

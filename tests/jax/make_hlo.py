@@ -1,7 +1,7 @@
-"""Writes HLO as a JAX user has it, which `halite hlo check` is held to.
+"""Writes HLO and StableHLO as a JAX user has them, which `halite hlo check` and the reader of StableHLO are held to.
 
     pip install -r requirements.txt
-    python make_hlo.py           # writes fixtures/*.hlo.pb
+    python make_hlo.py           # writes fixtures/*.hlo.pb and fixtures/*.mlir
     python make_hlo.py --check   # the files hold what is lowered now
 
 - `llama_step`: a training step with 64-bit types on and s64 tokens, as data loaders give them. Forward, loss, accuracy,
@@ -57,8 +57,8 @@ def train_step(state, tokens):
 
 
 def hlo(function, *args, **options):
-    """The HloModuleProto bytes of a function."""
-    return jax.jit(function, **options).lower(*args).compiler_ir("hlo").as_serialized_hlo_module_proto()
+    """A function, lowered."""
+    return jax.jit(function, **options).lower(*args)
 
 
 def llama_step():
@@ -117,12 +117,16 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing; compare with the files on disk")
     checking = parser.parse_args().check
     for name, lower in FILES.items():
-        file, data = FIXTURES / f"{name}.hlo.pb", lower()
-        if checking:
-            assert file.read_bytes() == data, f"{file.name} holds something else"
-        else:
-            file.write_bytes(data)
-        print(f"{file.name}: {len(data)} bytes, jax {jax.__version__}")
+        lowered = lower()
+        proto = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
+        text = lowered.as_text(debug_info=True).encode()
+        for ending, data in (("hlo.pb", proto), ("mlir", text)):
+            file = FIXTURES / f"{name}.{ending}"
+            if checking:
+                assert file.read_bytes() == data, f"{file.name} holds something else"
+            else:
+                file.write_bytes(data)
+            print(f"{file.name}: {len(data)} bytes, jax {jax.__version__}")
 
 
 if __name__ == "__main__":

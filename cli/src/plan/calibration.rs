@@ -7,7 +7,9 @@ use crate::bars;
 use crate::context::{Context, Output, Result};
 use crate::table::{bytes, table};
 use halite_bundle::estimate::FitVerdict;
-use halite_plan::{CostRatio, Judged, Measure, ReferenceTarget, Row, calibrate, cost_ratios, reference_machines, rows};
+use halite_plan::{
+    CostRatio, Fits, Judged, Measure, ReferenceTarget, Row, calibrate, cost_ratios, reference_machines, rows,
+};
 use halite_support::Diagnostic;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -111,7 +113,8 @@ fn memory(judged: &[Judged]) -> String {
 /// The runs of which the estimate says another thing than what came of them, and those that ran out of memory.
 fn verdicts(judged: &[&Judged]) -> String {
     let ran = |own: &Judged| own.row.measured != Measure::OutOfMemory;
-    let fits = |own: &Judged| matches!(own.bill.fits, Some(FitVerdict::Fits | FitVerdict::FitsWithFlag));
+    let fits =
+        |own: &Judged| matches!(own.bill.fits.map(Fits::verdict), Some(FitVerdict::Fits | FitVerdict::FitsWithFlag));
     let all = judged.iter().filter(|own| ran(own)).count();
     let agree = judged.iter().filter(|own| ran(own) && fits(own)).count();
     let mut text =
@@ -121,8 +124,8 @@ fn verdicts(judged: &[&Judged]) -> String {
         vec![
             own.row.name.clone(),
             (if ran(own) { "yes" } else { "no" }).to_owned(),
-            fit(own.bill.fits),
-            fit(own.bill.memory_fits),
+            fit(own.bill.fits.map(Fits::verdict)),
+            fit(own.bill.fits.map(|fits| fits.memory)),
             bytes(own.bill.memory[0]),
             bytes(own.bill.memory[1]),
         ]

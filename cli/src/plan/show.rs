@@ -6,7 +6,7 @@ use crate::context::Result;
 use crate::table::{bytes, counted, facts, grouped, short, table};
 use crate::terminal;
 use halite_bundle::Manifest;
-use halite_bundle::estimate::MemoryKind;
+use halite_bundle::estimate::{FitVerdict, MemoryKind};
 use halite_page::plot::{self, PlacedLayout};
 use halite_plan::{Bill, Considered, Cost, Layout, Plan, Planned, Question};
 use halite_report::wrap;
@@ -51,20 +51,33 @@ pub(super) fn bill(name: &str, manifest: &Manifest, machine: &Machine, bill: &Bi
 
 fn figures(bill: &Bill) -> Vec<(&'static str, String)> {
     let rate = bill.tokens_per_second();
-    vec![
+    [
         ("an update", format!("{} for {} tokens", seconds(bill.step.total), grouped(bill.tokens))),
         (
             "tokens per second",
             format!("{}, {} of a rank", short(rate as u64), short((rate / bill.ranks as f64) as u64)),
         ),
         ("HFU", percent(bill.hfu)),
-        ("fits", fits(bill)),
     ]
+    .into_iter()
+    .chain(fits(bill))
+    .collect()
 }
 
-fn fits(bill: &Bill) -> String {
-    let word = bill.fits.map_or("not known", crate::estimate::word);
-    format!("{word}: {} of the {} of a rank", bytes(bill.memory[0]), bytes(bill.memory[1]))
+/// Whether it fits: the memory, and the instructions where there is something to say of them.
+fn fits(bill: &Bill) -> Vec<(&'static str, String)> {
+    let [needs, has] = bill.memory;
+    let Some(fits) = bill.fits else { return vec![("fits", format!("not known: {} of a rank", bytes(needs)))] };
+    let word = crate::estimate::word(fits.memory);
+    let mut facts = vec![("fits", format!("{word}: {} of the {} of a rank", bytes(needs), bytes(has)))];
+    let words = match fits.instructions {
+        FitVerdict::Fits => return facts,
+        FitVerdict::FitsWithFlag => "more than the compiler takes without a flag that raises its limit",
+        FitVerdict::MayNotFit => "perhaps more than the compiler takes: `halite compile` tells how many",
+        FitVerdict::DoesNotFit => "more than the compiler takes: `halite compile` tells how many",
+    };
+    facts.push(("instructions", words.to_owned()));
+    facts
 }
 
 fn times(step: &StepTime) -> String {
@@ -169,7 +182,7 @@ pub(super) fn ranked(question: &Question, found: &Plan, whole: Option<&Whole>) -
     ));
     if let Some(best) = found.planned.first() {
         text.push_str(&format!("\nThe first of these:\n\n{}", times(&best.bill.step)));
-        text.push_str(&format!("\n{}\n", facts(&[("fits", fits(&best.bill))])));
+        text.push_str(&format!("\n{}\n", facts(&fits(&best.bill))));
         if let Some(whole) = whole {
             text.push_str(&format!("\n{}", of_whole(&best.bill, whole)));
         }
@@ -204,8 +217,8 @@ fn described(layout: &Layout) -> String {
     if layout.pipeline > 1 {
         text.push_str(&format!(", {}", layout.schedule));
     }
-    if layout.recompute.is_some() {
-        text.push_str(", recompute block");
+    if let Some(policy) = layout.recompute {
+        text.push_str(&format!(", recompute {}", policy.trim_matches(['[', ']', '"'])));
     }
     text
 }

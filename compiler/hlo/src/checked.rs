@@ -1,6 +1,6 @@
 //! The evidence that a module was checked.
 
-use crate::check::check;
+use crate::check::{check, check_each};
 use crate::codec::encode;
 use crate::graph::Graph;
 use crate::proto::HloModuleProto;
@@ -22,6 +22,17 @@ impl CheckedHlo {
             Some(broken) => Err(broken),
             None => Ok(Self(graph)),
         }
+    }
+
+    /// Checks a module whose instructions come from places of their own.
+    ///
+    /// # Errors
+    /// Every rule of XLA that it breaks, with the position of the instruction in the graph where it is about one.
+    pub fn or_each(module: HloModuleProto) -> Result<Self, Vec<(Option<usize>, Diagnostic)>> {
+        let graph = Graph::new(module);
+        let broken: Vec<_> =
+            check_each(&graph).into_iter().filter(|(_, finding)| finding.severity() >= Severity::Error).collect();
+        if broken.is_empty() { Ok(Self(graph)) } else { Err(broken) }
     }
 
     /// The graph of the module, made once for all that read it.

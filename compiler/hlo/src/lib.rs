@@ -35,10 +35,10 @@ mod unknown;
 pub use attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim};
 pub use builder::{
     CollectiveForm, ComputationBuilder, ComputationId, CustomCall, GroupField, Id, IndexFacts, ModuleBuilder,
-    Signature, Streams,
+    Signature, Streams, identifier,
 };
 pub use canonical::canonical;
-pub use check::check;
+pub use check::{check, check_each};
 pub use checked::CheckedHlo;
 pub use codec::{decode, encode};
 pub use frontend::{COLLECTIVE_TYPE, HAS_TOKEN, INPUT_NAMES, OUTPUT_NAMES, STREAM};

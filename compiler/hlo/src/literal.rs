@@ -4,30 +4,30 @@ use crate::proto::LiteralProto;
 use crate::types::{ArrayType, Type};
 use halite_tensor::{DType, HostTensor};
 
-/// The message form of a tensor.
-pub(crate) fn to_proto(tensor: &HostTensor) -> LiteralProto {
-    let shape = Some(Type::Array(ArrayType::new(tensor.dtype(), tensor.shape().clone())).to_proto());
-    let bytes = tensor.bytes();
-    let mut literal = LiteralProto { shape, ..LiteralProto::default() };
-    match tensor.dtype() {
-        DType::Pred => literal.preds = bytes.iter().map(|byte| *byte != 0).collect(),
-        DType::S8 => literal.s8s = bytes.to_vec(),
-        DType::U8 => literal.u8s = bytes.to_vec(),
-        DType::S16 => literal.s16s = bytes.to_vec(),
-        DType::U16 => literal.u16s = bytes.to_vec(),
-        DType::F16 => literal.f16s = bytes.to_vec(),
-        DType::Bf16 => literal.bf16s = bytes.to_vec(),
-        DType::S32 => literal.s32s = numbers(bytes, i32::from_le_bytes),
-        DType::U32 => literal.u32s = numbers(bytes, u32::from_le_bytes),
-        DType::F32 => literal.f32s = numbers(bytes, f32::from_le_bytes),
-        DType::S64 => literal.s64s = numbers(bytes, i64::from_le_bytes),
-        DType::U64 => literal.u64s = numbers(bytes, u64::from_le_bytes),
-        DType::F64 => literal.f64s = numbers(bytes, f64::from_le_bytes),
-    }
-    literal
-}
-
 impl LiteralProto {
+    /// The message form of a tensor.
+    pub fn of(tensor: &HostTensor) -> Self {
+        let shape = Some(Type::Array(ArrayType::new(tensor.dtype(), tensor.shape().clone())).to_proto());
+        let bytes = tensor.bytes();
+        let mut literal = Self { shape, ..Self::default() };
+        match tensor.dtype() {
+            DType::Pred => literal.preds = bytes.iter().map(|byte| *byte != 0).collect(),
+            DType::S8 => literal.s8s = bytes.to_vec(),
+            DType::U8 => literal.u8s = bytes.to_vec(),
+            DType::S16 => literal.s16s = bytes.to_vec(),
+            DType::U16 => literal.u16s = bytes.to_vec(),
+            DType::F16 => literal.f16s = bytes.to_vec(),
+            DType::Bf16 => literal.bf16s = bytes.to_vec(),
+            DType::S32 => literal.s32s = numbers(bytes, i32::from_le_bytes),
+            DType::U32 => literal.u32s = numbers(bytes, u32::from_le_bytes),
+            DType::F32 => literal.f32s = numbers(bytes, f32::from_le_bytes),
+            DType::S64 => literal.s64s = numbers(bytes, i64::from_le_bytes),
+            DType::U64 => literal.u64s = numbers(bytes, u64::from_le_bytes),
+            DType::F64 => literal.f64s = numbers(bytes, f64::from_le_bytes),
+        }
+        literal
+    }
+
     /// The tensor of which it is the message form; `None` of tuples, of types that we lack, and where elements are missing.
     pub fn tensor(&self) -> Option<HostTensor> {
         let Ok(Type::Array(ArrayType { dtype, shape })) = Type::from_proto(self.shape.as_ref()?) else { return None };

@@ -26,6 +26,7 @@ mod number;
 mod op;
 mod ops;
 mod quoted;
+mod read;
 mod site;
 mod symbols;
 mod types;
@@ -33,3 +34,4 @@ mod write;
 
 pub use form::{Form, Functions};
 pub use module::{print, translate};
+pub use read::{is_bytecode, read};

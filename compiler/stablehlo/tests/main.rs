@@ -6,4 +6,5 @@
 mod common;
 mod every_opcode;
 mod functions;
+mod reading;
 mod written;

@@ -13,6 +13,7 @@ mod nrt;
 mod other_platform;
 mod own_target;
 mod plan;
+mod plan_laws;
 mod selftest;
 mod size;
 mod stablehlo;

@@ -5,11 +5,11 @@
 use halite::Session;
 use halite_bundle::estimate::FitVerdict;
 use halite_plan::{
-    Judged, Layout, Measure, Planned, Question, ReferenceTarget, Row, Search, calibrate, cost_ratios,
-    reference_machines, rows,
+    Fits, Judged, Layout, Measure, Question, ReferenceTarget, Row, Search, calibrate, cost_ratios, reference_machines,
+    rows,
 };
 use halite_recipe::TargetName;
-use halite_support::{Diagnostics, codes};
+use halite_support::codes;
 use halite_target::estimate::time::Machine;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -34,9 +34,11 @@ fn question(session: &Session, instances: u64, set: &[&str]) -> Question {
     }
 }
 
-fn searched(set: &[&str]) -> (Vec<Layout>, halite_plan::Plan) {
+/// All layouts, and what a search shows on a machine with so many bytes for each rank; `None` for those that it has.
+fn searched(set: &[&str], capacity: Option<u64>) -> (Vec<Layout>, halite_plan::Plan) {
     let mut session = Session::new();
-    let question = question(&session, 1, set);
+    let mut question = question(&session, 1, set);
+    question.machine.capacity = capacity.unwrap_or(question.machine.capacity);
     let search = Search::new(&mut session, &question).unwrap_or_else(|errors| panic!("{errors:?}"));
     let layouts = search.layouts();
     (layouts, search.run(|_, _| {}).unwrap_or_else(|errors| panic!("{errors:?}")))
@@ -49,18 +51,20 @@ const SPACES: [&[&str]; 3] = [
     &["parallel.fsdp=1", "parallel.tensor=8", "recompute=[\"block\"]"],
 ];
 
-/// What a search shows is what trying all layouts gives; shallow models tell the time of deep ones within the 3% that it allows them.
+/// What a search shows is what trying all layouts gives, also where a rank has half of the memory that the first layout needs; shallow
+/// models tell the time of deep ones within the 3% that it allows them.
 #[test]
 fn no_layout_is_dropped_that_beats_a_shown_one() {
-    for set in SPACES {
-        let (layouts, plan) = searched(set);
+    let all = std::env::var("HALITE_PLANS").is_ok();
+    for set in if all { &SPACES[..] } else { &SPACES[..2] } {
+        let (layouts, plan) = searched(set, None);
         let mut session = Session::new();
         let question = question(&session, 1, set);
-        let mut all: Vec<(f64, &Layout)> = Vec::new();
+        let mut all: Vec<(f64, u64, &Layout)> = Vec::new();
         for layout in &layouts {
             let Ok(bill) = question.bill(&mut session, layout) else { continue };
             if bill.memory[0] <= bill.memory[1] {
-                all.push((bill.step.total, layout));
+                all.push((bill.step.total, bill.memory[0], layout));
             }
             let told = plan.found.iter().find(|found| found.layout == *layout);
             if let Some(told) = told {
@@ -69,49 +73,24 @@ fn no_layout_is_dropped_that_beats_a_shown_one() {
             }
         }
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let shown: Vec<f64> = plan.planned.iter().map(|planned| planned.bill.step.total).collect();
-        let best: Vec<f64> = all.iter().take(shown.len()).map(|own| own.0).collect();
-        let first = all.first().map(|own| own.1.to_string());
-        println!(
-            "{set:?}: {} layouts, {} compile; the best is {first:?} in {:?}",
-            layouts.len(),
-            all.len(),
-            best.first()
-        );
-        assert!(!shown.is_empty(), "{set:?}");
-        assert_eq!(shown, best, "{set:?}");
+        let Some(&(_, needs, _)) = all.first() else { panic!("{set:?}: nothing fits") };
+        for capacity in [u64::MAX, needs / 2] {
+            let plan = if capacity == u64::MAX { plan.clone() } else { searched(set, Some(capacity)).1 };
+            let shown: Vec<f64> = plan.planned.iter().map(|planned| planned.bill.step.total).collect();
+            let fitting: Vec<_> = all.iter().filter(|own| own.1 <= capacity).collect();
+            let best: Vec<f64> = fitting.iter().take(3).map(|own| own.0).collect();
+            println!(
+                "{set:?}: of {} layouts {} fit, {} were told and {} compiled; the best is {:?} in {:?}",
+                layouts.len(),
+                fitting.len(),
+                plan.considered.shallow,
+                plan.considered.compiled,
+                fitting.first().map(|own| own.2.to_string()),
+                best.first()
+            );
+            assert_eq!(shown, best, "{set:?} {capacity}");
+        }
     }
-}
-
-/// A plan is the same each time, and the layouts that it shows compile as it prints them.
-#[test]
-fn a_plan_is_what_compiles() {
-    let set = ["parallel.pipeline=1", "batch=1"];
-    let (_, plan) = searched(&set);
-    let (_, again) = searched(&set);
-    assert_eq!(plan, again);
-    let mut session = Session::new();
-    let question = question(&session, 1, &set);
-    for Planned { layout, bill } in &plan.planned {
-        let source = session.load(&question.input, &question.settings(layout)).expect("it was compiled before");
-        let compiled = session.compile(&source, &halite::compile::CompileOptions::default()).expect("as before");
-        let most = compiled.bundle.manifest.furthest_from_fitting().expect("it is estimated").1.memory.total();
-        assert_eq!(bill.memory[0], most, "{layout}");
-    }
-}
-
-/// The best plan for fixed work that keeps all ranks busy takes no longer on more instances.
-#[test]
-fn more_instances_are_no_slower() {
-    let best = |instances: u64| {
-        let mut session = Session::new();
-        let set = ["parallel.pipeline=1", "batch=1", "hidden=2048", "ffn=8192", "seq=1024"];
-        let question = Question { sequences: Some(512), ..question(&session, instances, &set) };
-        let plan = Search::new(&mut session, &question)?.run(|_, _| {})?;
-        Ok::<f64, Diagnostics>(plan.planned[0].bill.step.total)
-    };
-    let (one, two) = (best(1).expect("it fits"), best(2).expect("it fits"));
-    assert!(two <= one, "{one} {two}");
 }
 
 #[test]
@@ -185,7 +164,7 @@ fn a_run_on_another_machine_is_told() {
 fn fits_as_it_did(judged: &Judged) {
     let Judged { row, bill, .. } = judged;
     if row.machine == "trn1" && row.measured != Measure::OutOfMemory {
-        let fits = matches!(bill.fits, Some(FitVerdict::Fits | FitVerdict::FitsWithFlag));
+        let fits = matches!(bill.fits.map(Fits::verdict), Some(FitVerdict::Fits | FitVerdict::FitsWithFlag));
         assert!(fits, "{}: {:?}, {:?} bytes", row.name, bill.fits, bill.memory);
     }
     assert!(judged.memory_error().is_none_or(|error| error.abs() <= 0.15), "{}: {} GiB", row.name, judged.gib());

@@ -3,6 +3,7 @@
 mod counts;
 mod functions;
 mod programs;
+mod reading;
 
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};

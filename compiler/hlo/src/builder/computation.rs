@@ -198,7 +198,7 @@ fn numbered(base: &str, id: i64) -> String {
 }
 
 /// A name as XLA takes it: letters, digits, `_`, `.` and `-`, not starting with a digit or mark.
-pub(crate) fn identifier(name: &str) -> String {
+pub fn identifier(name: &str) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
     let text: String = name.chars().map(allowed).collect();
     if text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') { text } else { format!("_{text}") }

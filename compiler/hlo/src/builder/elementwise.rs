@@ -1,9 +1,10 @@
 //! Elementwise instructions and constants.
 
 use super::{ComputationBuilder, Id};
+use crate::infer;
 use crate::opcode::{BinaryOp, Comparison, Opcode, UnaryOp, opcodes};
+use crate::proto::LiteralProto;
 use crate::types::ArrayType;
-use crate::{infer, literal};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -102,7 +103,7 @@ impl ComputationBuilder<'_> {
 
     fn literal(&mut self, value: &HostTensor) -> Result<Id> {
         let ty = ArrayType::new(value.dtype(), value.shape().clone());
-        let literal = Box::new(literal::to_proto(value));
+        let literal = Box::new(LiteralProto::of(value));
         self.push(Opcode::Constant.name(), &[], ty, |inst| inst.literal = Some(literal))
     }
 

@@ -29,8 +29,7 @@ mod structure;
 mod token;
 
 pub use collective::{CollectiveForm, GroupField};
-pub(crate) use computation::identifier;
-pub use computation::{ComputationBuilder, Id};
+pub use computation::{ComputationBuilder, Id, identifier};
 pub use indexing::IndexFacts;
 pub use structure::CustomCall;
 pub use token::Streams;

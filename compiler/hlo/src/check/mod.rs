@@ -20,11 +20,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that is wrong with the module, in its order.
 pub fn check(graph: &Graph) -> Diagnostics {
+    check_each(graph).into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// Everything that is wrong with the module, in its order, each with the position of its instruction in the graph where it is about one.
+pub fn check_each(graph: &Graph) -> Vec<(Option<usize>, Diagnostic)> {
     let module = graph.module();
     let mut checker = Checker {
         stated: Vec::with_capacity(graph.len()),
         graph,
-        findings: Diagnostics::default(),
+        findings: Vec::new(),
+        at: None,
         computations: Vec::with_capacity(module.computations.len()),
         computation_ids: FxHashSet::default(),
         computation_names: FxHashSet::default(),
@@ -51,7 +57,9 @@ type Stated = Option<Type>;
 
 struct Checker<'a> {
     graph: &'a Graph,
-    findings: Diagnostics,
+    findings: Vec<(Option<usize>, Diagnostic)>,
+    /// The instruction that is checked.
+    at: Option<usize>,
     /// The types of the instructions so far.
     stated: Vec<Stated>,
     /// The computations so far.
@@ -63,11 +71,15 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
+    fn find(&mut self, finding: Diagnostic) {
+        self.findings.push((self.at, finding));
+    }
+
     fn keep<T>(&mut self, context: impl FnOnce() -> String, result: Result<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(finding) => {
-                self.findings.push(finding.context(context()));
+                self.find(finding.context(context()));
                 None
             }
         }
@@ -76,17 +88,18 @@ impl<'a> Checker<'a> {
     fn computation(&mut self, computation: &Computation, proto: &'a HloComputationProto) {
         let context = || format!("computation `{}`", proto.name);
         if !self.computation_names.insert(&proto.name) {
-            self.findings
-                .push(Diagnostic::error(codes::DUPLICATE, "another computation has this name").context(context()));
+            self.find(Diagnostic::error(codes::DUPLICATE, "another computation has this name").context(context()));
         }
         for at in computation.range() {
+            self.at = Some(at);
             let ty = self.instruction(at);
             self.stated.push(ty);
         }
+        self.at = None;
         let parameters = self.keep(context, self.parameters(computation)).unwrap_or_default();
         if computation.root.is_none() {
             let message = format!("the root {} is not one of its instructions", proto.root_id);
-            self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
+            self.find(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
         }
         let result = computation.root.and_then(|root| self.stated[root].clone());
         self.keep(context, program_matches(proto.program_shape.as_ref(), &parameters, result.as_ref()));
@@ -94,7 +107,7 @@ impl<'a> Checker<'a> {
         self.computations.push(Checked { parameters, result, ops });
         if !self.computation_ids.insert(proto.id) {
             let message = format!("another computation has the id {}", proto.id);
-            self.findings.push(Diagnostic::error(codes::DUPLICATE, message).context(context()));
+            self.find(Diagnostic::error(codes::DUPLICATE, message).context(context()));
         }
     }
 
@@ -103,11 +116,10 @@ impl<'a> Checker<'a> {
         let context = || format!("instruction `{}`", inst.name);
         if !self.instruction_ids.insert(inst.id) {
             let message = format!("another instruction has the id {}", inst.id);
-            self.findings.push(Diagnostic::error(codes::DUPLICATE, message).context(context()));
+            self.find(Diagnostic::error(codes::DUPLICATE, message).context(context()));
         }
         if inst.name.is_empty() || !self.instruction_names.insert(&inst.name) {
-            self.findings
-                .push(Diagnostic::error(codes::DUPLICATE, "names must be unique and not empty").context(context()));
+            self.find(Diagnostic::error(codes::DUPLICATE, "names must be unique and not empty").context(context()));
         }
         let stated = self.keep(context, stated_type(inst.shape.as_ref()))?;
         let inferred = self.operands(at).and_then(|operands| self.infer(at, stated.as_ref(), &operands));
@@ -115,12 +127,12 @@ impl<'a> Checker<'a> {
         match (&stated, inferred) {
             (Some(stated), Some(inferred)) if *stated != inferred => {
                 let message = format!("`{}` gives `{inferred}`, but `{stated}` is stated", inst.opcode);
-                self.findings.push(Diagnostic::error(codes::TYPE_MISMATCH, message).context(context()));
+                self.find(Diagnostic::error(codes::TYPE_MISMATCH, message).context(context()));
             }
             (Some(_), Some(_)) => {}
             (None, _) | (_, None) => {
                 let message = format!("`{}` on these types is outside the checked set", inst.opcode);
-                self.findings.push(Diagnostic::warning(codes::UNKNOWN_OP, message).context(context()));
+                self.find(Diagnostic::warning(codes::UNKNOWN_OP, message).context(context()));
             }
         }
         stated
@@ -162,18 +174,18 @@ impl<'a> Checker<'a> {
     fn entry(&mut self, module: &HloModuleProto) {
         let context = || format!("module `{}`", module.name);
         if module.name.is_empty() {
-            self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, "the module has no name"));
+            self.find(Diagnostic::error(codes::UNDEFINED_VALUE, "the module has no name"));
         }
         let graph = self.graph;
         let Some((entry, proto)) = graph.entry_number().map(|entry| (entry, &module.computations[entry])) else {
             let message = format!("the entry {} is not one of its computations", module.entry_computation_id);
-            self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
+            self.find(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
             return;
         };
         if proto.name != module.entry_computation_name {
             let (name, stated) = (&proto.name, &module.entry_computation_name);
             let message = format!("the entry is `{name}`, but `{stated}` is stated");
-            self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
+            self.find(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
         }
         let checked = &self.computations[entry];
         let program = program_matches(module.host_program_shape.as_ref(), &checked.parameters, checked.result.as_ref());

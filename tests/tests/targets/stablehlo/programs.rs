@@ -78,7 +78,7 @@ fn of_steps() -> Vec<Program> {
 }
 
 /// Numbers between 0 and 1, and whole ones that are tokens of a small vocabulary, for each parameter.
-fn plain_inputs(hlo: &[u8]) -> Vec<HostTensor> {
+pub(crate) fn plain_inputs(hlo: &[u8]) -> Vec<HostTensor> {
     let hlo = CheckedHlo::new(halite_hlo::decode(hlo).expect("it is a module")).expect("it is sound");
     let entry = hlo.graph().entry_number().expect("a module has an entry");
     let mut parameters = hlo.graph().computations()[entry].parameters.clone();

@@ -1,0 +1,96 @@
+//! The HLO module in a file, in any format that is read.
+
+use crate::context::{Context, Result};
+use halite_hlo::proto::HloModuleProto;
+use halite_support::{Diagnostic, codes, files};
+use std::path::Path;
+
+/// The endings of files with programs of others.
+const ENDINGS: [&str; 2] = [".pb", ".mlir"];
+
+/// Bytes at the begin of a file that are looked at.
+const HEAD: usize = 1 << 10;
+
+/// The format of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Format {
+    /// A serialized HLO module.
+    Hlo,
+    /// StableHLO as text.
+    Text,
+    /// StableHLO as bytes.
+    Bytecode,
+    /// HLO as text.
+    HloText,
+}
+
+impl Format {
+    /// The format of a file, by what is in it. Text has no bytes that a serialized module begins with.
+    fn of(bytes: &[u8]) -> Self {
+        let head = bytes.get(..HEAD).unwrap_or(bytes);
+        let is_control = |byte: &u8| *byte < b' ' && !b"\n\r\t".contains(byte);
+        match () {
+            () if halite_stablehlo::is_bytecode(bytes) => Format::Bytecode,
+            () if head.is_empty() || head.iter().any(is_control) => Format::Hlo,
+            () if bytes.starts_with(b"HloModule") => Format::HloText,
+            () => Format::Text,
+        }
+    }
+}
+
+/// Whether a file is named as one with a program.
+pub(super) fn is_named(file: &str) -> bool {
+    ENDINGS.iter().any(|ending| file.ends_with(ending))
+}
+
+/// The module in a file. A text is kept, so that diagnostics can show its lines.
+pub(super) fn read(context: &mut Context, file: &str) -> Result<HloModuleProto> {
+    let bytes = files::read(Path::new(file))?;
+    let refused = |message: &str, help: &str| {
+        Err(Diagnostic::error(codes::FOREIGN, format!("`{file}`: {message}")).help(help).into())
+    };
+    match Format::of(&bytes) {
+        Format::Hlo => {
+            let explain = |error: Diagnostic| {
+                error.context(format!("`{file}`")).help("give a serialized HloModuleProto, or StableHLO as text")
+            };
+            Ok(halite_hlo::decode(&bytes).map_err(explain)?)
+        }
+        Format::Bytecode => refused(
+            "StableHLO that is serialized as bytes is not read",
+            "turn it into text: `stablehlo-translate --deserialize`, or `as_text()` of JAX",
+        ),
+        Format::HloText => refused(
+            "HLO as text is not read",
+            "give a serialized HloModuleProto (`--xla_dump_hlo_as_proto`), or StableHLO as text",
+        ),
+        Format::Text => {
+            let Ok(text) = String::from_utf8(bytes) else {
+                return refused("the text is not UTF-8", "give a serialized HloModuleProto, or StableHLO as text");
+            };
+            let id = context.session.sources.add(file, text);
+            let source = context.session.sources.known(id)?;
+            Ok(halite_stablehlo::read(source)?.into_module())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_by_what_is_in_a_file() {
+        let formats = [
+            (&b"\x0a\x09module_ab\x12\x04main"[..], Format::Hlo),
+            (b"", Format::Hlo),
+            (b"\n\tmodule @a {\n}\n", Format::Text),
+            (b"#loc = loc(unknown)", Format::Text),
+            (b"ML\xEFR\x0dStableHLO", Format::Bytecode),
+            (b"HloModule jit_f, is_scheduled=true", Format::HloText),
+        ];
+        for (bytes, format) in formats {
+            assert_eq!(Format::of(bytes), format, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! StableHLO as HLO modules.
+//!
+//! A text is read once from its begin to its end: each operation is an instruction as soon as its last word is read, and what is wrong
+//! with it is kept while reading goes on behind it. Nothing recurses but what nests in the text, which may be so deep and no deeper.
+
+mod attribute;
+mod body;
+mod cursor;
+mod dense;
+mod emit;
+mod fields;
+mod finish;
+mod function;
+mod location;
+mod module;
+mod operation;
+mod ops;
+mod pretty;
+mod program;
+mod reader;
+mod types;
+
+pub use module::{is_bytecode, read};

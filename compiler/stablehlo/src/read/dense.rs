@@ -1,0 +1,268 @@
+//! Elements of constants, straight into bytes.
+
+use super::cursor::Cursor;
+use halite_hlo::ArrayType;
+use halite_support::{Diagnostic, Result, check_cancelled, codes};
+use halite_tensor::rounding::{to_bf16, to_f16};
+use halite_tensor::{DType, Dims};
+
+/// Elements between looks at whether the work is cancelled.
+const LOOK: usize = 1 << 16;
+
+/// The elements of a constant as little-endian bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Elements {
+    /// One that stands for all.
+    Splat(Vec<u8>),
+    /// Each, the last dimension first.
+    All(Vec<u8>),
+}
+
+/// The elements that stand between the marks of `dense<..>`.
+pub(crate) fn elements(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType) -> Result<Elements> {
+    let mut inside = cursor.within(body);
+    if inside.is_at_end() {
+        return match ty.num_elements() {
+            Some(0) => Ok(Elements::All(Vec::new())),
+            _ => Err(wrong_count(cursor, body, ty, 0)),
+        };
+    }
+    match inside.peek() {
+        b'"' => {
+            let digits = inside.raw_string()?;
+            packed(digits, ty).unwrap_or_else(|| Err(wrong_bytes(cursor, body, ty, digits)))
+        }
+        _ => listed(cursor, body, ty),
+    }
+}
+
+/// The bytes of hexadecimal digits behind `0x`; `None` where these are none.
+pub(crate) fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    let digits = digits.strip_prefix("0x")?.as_bytes();
+    let (pairs, rest) = digits.as_chunks::<2>();
+    let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+    let mut bytes = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        bytes.push(value(pair[0])? << 4 | value(pair[1])?);
+    }
+    rest.is_empty().then_some(bytes)
+}
+
+/// Elements written as bytes: all of them, or one for all. `None` where these are no bytes of this type.
+fn packed(digits: &str, ty: &ArrayType) -> Option<Result<Elements>> {
+    of_bytes(bytes_of(digits)?, ty).map(Ok)
+}
+
+/// Elements of raw bytes. The bits of truth values are packed, the lowest first, or a byte each.
+pub(crate) fn of_bytes(bytes: Vec<u8>, ty: &ArrayType) -> Option<Elements> {
+    let (count, size) = (ty.num_elements()?, ty.dtype.size());
+    if ty.dtype == DType::Pred {
+        let bits = || (0..count).map(|at| bytes[at / 8] >> (at % 8) & 1).collect();
+        return match bytes.len() {
+            found if found == count => Some(Elements::All(bytes.iter().map(|&byte| u8::from(byte != 0)).collect())),
+            found if found == count.div_ceil(8) => Some(Elements::All(bits())),
+            1 => Some(Elements::Splat(vec![bytes[0] & 1])),
+            _ => None,
+        };
+    }
+    match bytes.len() {
+        found if found == count * size => Some(Elements::All(bytes)),
+        found if found == size => Some(Elements::Splat(bytes)),
+        _ => None,
+    }
+}
+
+/// Elements written as numbers in brackets for each dimension, or as one number.
+fn listed(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType) -> Result<Elements> {
+    let text = cursor.slice(body.0, body.1).as_bytes();
+    let count = ty.num_elements().unwrap_or(usize::MAX);
+    // A number and its comma are two bytes of text.
+    let mut bytes = Vec::with_capacity(count.min(text.len() / 2 + 1) * ty.dtype.size());
+    let rank = ty.rank();
+    let (mut depth, mut found, mut at) = (0_usize, 0_usize, 0_usize);
+    let mut counts = Dims::from_elem(0, rank);
+    let place = |at: usize, length: usize| (body.0 + at, body.0 + at + length);
+    let misplaced = |at: usize| cursor.fault(place(at, 1), &format!("the brackets do not fit `{ty}`"), "here");
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b' ' | b'\n' | b'\t' | b'\r' | b',' => at += 1,
+            b'[' => {
+                if depth >= rank || (depth == 0 && found > 0) {
+                    return Err(misplaced(at));
+                }
+                if depth > 0 {
+                    counts[depth - 1] += 1;
+                }
+                counts[depth] = 0;
+                (depth, at) = (depth + 1, at + 1);
+            }
+            b']' => {
+                if depth == 0 || counts[depth - 1] != ty.shape[depth - 1] {
+                    return Err(misplaced(at));
+                }
+                (depth, at) = (depth - 1, at + 1);
+            }
+            _ => {
+                let length = text[at..].iter().position(|byte| b",] \n\t\r[".contains(byte)).unwrap_or(text.len() - at);
+                if (depth != rank && depth > 0) || (depth == 0 && found > 0) {
+                    return Err(misplaced(at));
+                }
+                let word = cursor.slice(body.0 + at, body.0 + at + length);
+                let is_read = push(&mut bytes, word, ty.dtype);
+                is_read.ok_or_else(|| no_element(cursor, place(at, length), word, ty.dtype))?;
+                if depth == 0 && rank > 0 {
+                    (found, at) = (1, at + length);
+                    continue;
+                }
+                if let Some(last) = counts.last_mut() {
+                    *last += 1;
+                }
+                (found, at) = (found + 1, at + length);
+                if found.is_multiple_of(LOOK) {
+                    check_cancelled()?;
+                }
+            }
+        }
+    }
+    let is_splat = found == 1 && bytes.len() == ty.dtype.size() && !text.contains(&b'[');
+    match () {
+        () if depth > 0 => Err(misplaced(text.len().saturating_sub(1))),
+        () if is_splat => Ok(Elements::Splat(bytes)),
+        () if found == count => Ok(Elements::All(bytes)),
+        () => Err(wrong_count(cursor, body, ty, found)),
+    }
+}
+
+/// Adds the bytes of a number; `None` where it is none of this type.
+fn push(bytes: &mut Vec<u8>, word: &str, dtype: DType) -> Option<()> {
+    if dtype.is_float() {
+        return push_float(bytes, word, dtype);
+    }
+    let number = match word {
+        "true" => 1,
+        "false" => 0,
+        _ => integer(word)?,
+    };
+    let bits = dtype.bits();
+    // Numbers without a sign in their type may be written as the bits that they are.
+    let (least, most) = match dtype {
+        DType::Pred => (-1, 1),
+        _ if dtype.is_unsigned_int() => (0, (1_i128 << bits) - 1),
+        _ => (-(1_i128 << (bits - 1)), (1_i128 << bits) - 1),
+    };
+    if !(least..=most).contains(&number) {
+        return None;
+    }
+    let number = if dtype == DType::Pred { number & 1 } else { number };
+    bytes.extend_from_slice(number.to_le_bytes().get(..dtype.size())?);
+    Some(())
+}
+
+fn integer(word: &str) -> Option<i128> {
+    match word.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    }
+}
+
+/// Decimals are read as `f64` and rounded then, as MLIR does; hexadecimal digits are the bits.
+fn push_float(bytes: &mut Vec<u8>, word: &str, dtype: DType) -> Option<()> {
+    let size = dtype.size();
+    if let Some(digits) = word.strip_prefix("0x") {
+        let bits = u64::from_str_radix(digits, 16).ok().filter(|_| digits.len() <= 2 * size)?;
+        bytes.extend_from_slice(bits.to_le_bytes().get(..size)?);
+        return Some(());
+    }
+    let is_decimal = word.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let value: f64 = word.parse().ok().filter(|_| is_decimal)?;
+    match dtype {
+        DType::F64 => bytes.extend_from_slice(&value.to_le_bytes()),
+        DType::F32 => bytes.extend_from_slice(&(value as f32).to_le_bytes()),
+        DType::Bf16 => bytes.extend_from_slice(&to_bf16(value).to_le_bytes()),
+        _ => bytes.extend_from_slice(&to_f16(value).to_le_bytes()),
+    }
+    Some(())
+}
+
+fn no_element(cursor: &Cursor<'_>, place: (usize, usize), word: &str, dtype: DType) -> Diagnostic {
+    cursor.fault(place, &format!("`{word}` is no element of `{dtype}`"), "this element")
+}
+
+fn wrong_count(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType, found: usize) -> Diagnostic {
+    let expected = ty.num_elements().unwrap_or(usize::MAX);
+    let message = format!("`{ty}` has {expected} elements, found {found}");
+    Diagnostic::error(codes::SHAPE, message).at(cursor.span(body), "these elements")
+}
+
+fn wrong_bytes(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType, digits: &str) -> Diagnostic {
+    let span = cursor.span((body.0, body.1.min(body.0 + 40)));
+    // What MLIR's printer leaves out it writes as these digits.
+    if digits.eq_ignore_ascii_case("0xDEADBEEF") {
+        return elided(span);
+    }
+    let found = digits.len().saturating_sub(2);
+    let message = format!(
+        "`{ty}` has {} bytes, found {found} hexadecimal digits",
+        ty.shape.num_bytes(ty.dtype).unwrap_or(usize::MAX)
+    );
+    Diagnostic::error(codes::SHAPE, message).at(span, "these bytes")
+}
+
+/// The fault of a constant that a printer left out.
+pub(crate) fn elided(span: halite_support::Span) -> Diagnostic {
+    let message = "the elements of a constant were left out when the text was printed";
+    let help = "print it whole: `as_text()` of JAX does, and `mlir-opt` without `--mlir-elide-elementsattrs-if-larger`";
+    Diagnostic::error(codes::FOREIGN, message).at(span, "no elements here").help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_support::FileId;
+
+    fn read(text: &str, dtype: DType, sizes: &[usize]) -> Result<Elements> {
+        elements(
+            &Cursor::new(text, FileId::of("a", text)),
+            (0, text.len()),
+            &ArrayType::new(dtype, sizes.iter().copied().collect::<halite_tensor::Shape>()),
+        )
+    }
+
+    #[test]
+    fn elements_are_one_for_all_a_list_or_bytes() {
+        let one = 1.5_f32.to_le_bytes().to_vec();
+        assert_eq!(read("1.5", DType::F32, &[2, 3]).unwrap(), Elements::Splat(one.clone()));
+        assert_eq!(read("1.500000e+00", DType::F32, &[]).unwrap(), Elements::Splat(one.clone()));
+        assert_eq!(read("[[1], [-1]]", DType::S8, &[2, 1]).unwrap(), Elements::All(vec![1, 255]));
+        assert_eq!(read("\"0x0000C03F\"", DType::F32, &[1]).unwrap(), Elements::All(one.clone()));
+        assert_eq!(read("\"0x0000C03F\"", DType::F32, &[9]).unwrap(), Elements::Splat(one));
+        assert_eq!(read("0x7FC0", DType::Bf16, &[]).unwrap(), Elements::Splat(vec![0xC0, 0x7F]));
+        assert_eq!(read("[true, false]", DType::Pred, &[2]).unwrap(), Elements::All(vec![1, 0]));
+        assert_eq!(read("\"0x0501\"", DType::Pred, &[9]).unwrap(), Elements::All(vec![1, 0, 1, 0, 0, 0, 0, 0, 1]));
+        assert_eq!(read("", DType::F32, &[0, 4]).unwrap(), Elements::All(Vec::new()));
+        assert_eq!(read("255", DType::S8, &[]).unwrap(), Elements::Splat(vec![255]));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let refused = [
+            ("[1, 2]", DType::S32, &[3][..], "brackets do not fit"),
+            ("[[1], [2]]", DType::S32, &[2], "brackets do not fit"),
+            ("[1, 2", DType::S32, &[2], "brackets do not fit"),
+            ("1, 2", DType::S32, &[2], "brackets do not fit"),
+            ("[1], [1]", DType::S32, &[1], "brackets do not fit"),
+            ("300", DType::U8, &[], "`300` is no element of `u8`"),
+            ("1.5", DType::S32, &[], "`1.5` is no element"),
+            ("nan", DType::F32, &[], "`nan` is no element"),
+            ("0x7FC00000", DType::F16, &[], "is no element"),
+            ("", DType::F32, &[1 << 40], "has 1099511627776 elements, found 0"),
+            ("\"0x00\"", DType::F32, &[1 << 40], "found 2 hexadecimal digits"),
+            ("\"0xDEADBEEF\"", DType::F64, &[9], "left out"),
+            ("\"zz\"", DType::F32, &[1], "hexadecimal"),
+        ];
+        for (text, dtype, sizes, message) in refused {
+            let error = read(text, dtype, sizes).unwrap_err();
+            assert!(error.message().contains(message), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+// Meanings of operations of CHLO, written for scalars: types are those of the operand.
+// Where f64 needs a formula of its own, its function ends in `.f64`. `polynomial` is by Horner's rule, the highest power first.
+
+func.func @acos(%x: tensor<f32>) -> tensor<f32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %a = stablehlo.subtract %one, %x : tensor<f32>
+  %b = stablehlo.add %one, %x : tensor<f32>
+  %c = stablehlo.multiply %a, %b : tensor<f32>
+  %d = stablehlo.sqrt %c : tensor<f32>
+  %y = stablehlo.atan2 %d, %x : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @asin(%x: tensor<f32>) -> tensor<f32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %a = stablehlo.subtract %one, %x : tensor<f32>
+  %b = stablehlo.add %one, %x : tensor<f32>
+  %c = stablehlo.multiply %a, %b : tensor<f32>
+  %d = stablehlo.sqrt %c : tensor<f32>
+  %y = stablehlo.atan2 %x, %d : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @atan(%x: tensor<f32>) -> tensor<f32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %y = stablehlo.atan2 %x, %one : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @acosh(%x: tensor<f32>) -> tensor<f32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %a = stablehlo.subtract %x, %one : tensor<f32>
+  %b = stablehlo.add %x, %one : tensor<f32>
+  %c = stablehlo.sqrt %a : tensor<f32>
+  %d = stablehlo.sqrt %b : tensor<f32>
+  %e = stablehlo.multiply %c, %d : tensor<f32>
+  %f = stablehlo.add %a, %e : tensor<f32>
+  %near = stablehlo.log_plus_one %f : tensor<f32>
+  %large = stablehlo.constant dense<1.0e18> : tensor<f32>
+  %is_large = stablehlo.compare GT, %x, %large : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %log2 = stablehlo.constant dense<0.69314718055994530942> : tensor<f32>
+  %g = stablehlo.log %x : tensor<f32>
+  %far = stablehlo.add %g, %log2 : tensor<f32>
+  %y = stablehlo.select %is_large, %far, %near : tensor<i1>, tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @asinh(%x: tensor<f32>) -> tensor<f32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %abs = stablehlo.abs %x : tensor<f32>
+  %a = stablehlo.multiply %x, %x : tensor<f32>
+  %b = stablehlo.add %a, %one : tensor<f32>
+  %c = stablehlo.sqrt %b : tensor<f32>
+  %d = stablehlo.add %c, %one : tensor<f32>
+  %e = stablehlo.divide %a, %d : tensor<f32>
+  %f = stablehlo.add %abs, %e : tensor<f32>
+  %near = stablehlo.log_plus_one %f : tensor<f32>
+  %large = stablehlo.constant dense<1.0e18> : tensor<f32>
+  %is_large = stablehlo.compare GT, %abs, %large : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %log2 = stablehlo.constant dense<0.69314718055994530942> : tensor<f32>
+  %g = stablehlo.log %abs : tensor<f32>
+  %far = stablehlo.add %g, %log2 : tensor<f32>
+  %h = stablehlo.select %is_large, %far, %near : tensor<i1>, tensor<f32>
+  %sign = stablehlo.sign %x : tensor<f32>
+  %y = stablehlo.multiply %sign, %h : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @atanh(%x: tensor<f32>) -> tensor<f32> {
+  %minus = stablehlo.negate %x : tensor<f32>
+  %a = stablehlo.log_plus_one %x : tensor<f32>
+  %b = stablehlo.log_plus_one %minus : tensor<f32>
+  %c = stablehlo.subtract %a, %b : tensor<f32>
+  %half = stablehlo.constant dense<0.5> : tensor<f32>
+  %y = stablehlo.multiply %c, %half : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @cosh(%x: tensor<f32>) -> tensor<f32> {
+  %log_half = stablehlo.constant dense<-0.69314718055994530942> : tensor<f32>
+  %minus = stablehlo.negate %x : tensor<f32>
+  %a = stablehlo.add %x, %log_half : tensor<f32>
+  %b = stablehlo.add %minus, %log_half : tensor<f32>
+  %c = stablehlo.exponential %a : tensor<f32>
+  %d = stablehlo.exponential %b : tensor<f32>
+  %y = stablehlo.add %c, %d : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @sinh(%x: tensor<f32>) -> tensor<f32> {
+  %log_half = stablehlo.constant dense<-0.69314718055994530942> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %half = stablehlo.constant dense<0.5> : tensor<f32>
+  %minus = stablehlo.negate %x : tensor<f32>
+  %a = stablehlo.add %x, %log_half : tensor<f32>
+  %b = stablehlo.add %minus, %log_half : tensor<f32>
+  %c = stablehlo.exponential %a : tensor<f32>
+  %d = stablehlo.exponential %b : tensor<f32>
+  %far = stablehlo.subtract %c, %d : tensor<f32>
+  %e = stablehlo.exponential_minus_one %x : tensor<f32>
+  %f = stablehlo.add %e, %one : tensor<f32>
+  %g = stablehlo.divide %e, %f : tensor<f32>
+  %h = stablehlo.add %e, %g : tensor<f32>
+  %near = stablehlo.multiply %h, %half : tensor<f32>
+  %abs = stablehlo.abs %x : tensor<f32>
+  %is_near = stablehlo.compare LT, %abs, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %y = stablehlo.select %is_near, %near, %far : tensor<i1>, tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @square(%x: tensor<f32>) -> tensor<f32> {
+  %y = stablehlo.multiply %x, %x : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @tan(%x: tensor<f32>) -> tensor<f32> {
+  %y = stablehlo.tan %x : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @is_inf(%x: tensor<f32>) -> tensor<i1> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %inf = stablehlo.divide %one, %zero : tensor<f32>
+  %abs = stablehlo.abs %x : tensor<f32>
+  %y = stablehlo.compare EQ, %abs, %inf : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %y : tensor<i1>
+}
+func.func @is_pos_inf(%x: tensor<f32>) -> tensor<i1> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %inf = stablehlo.divide %one, %zero : tensor<f32>
+  %y = stablehlo.compare EQ, %x, %inf : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %y : tensor<i1>
+}
+func.func @is_neg_inf(%x: tensor<f32>) -> tensor<i1> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<-1.0> : tensor<f32>
+  %inf = stablehlo.divide %one, %zero : tensor<f32>
+  %y = stablehlo.compare EQ, %x, %inf : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %y : tensor<i1>
+}
+
+// Coefficients of `erfc` are those of the Cephes library.
+func.func @erfc.f32(%x: tensor<f32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %two = stablehlo.constant dense<2.0> : tensor<f32>
+  %erf = chlo.erf %x : tensor<f32> -> tensor<f32>
+  %inner = stablehlo.subtract %one, %erf : tensor<f32>
+  %abs = stablehlo.abs %x : tensor<f32>
+  %a = stablehlo.multiply %x, %x : tensor<f32>
+  %b = stablehlo.negate %a : tensor<f32>
+  %z = stablehlo.exponential %b : tensor<f32>
+  %q = stablehlo.divide %one, %abs : tensor<f32>
+  %w = stablehlo.multiply %q, %q : tensor<f32>
+  %near = polynomial %w [2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1, -5.824733027278666e-1, 6.210004621745983e-1, -4.944515323274145e-1, 3.404879937665872e-1, -2.741127028184656e-1, 5.638259427386472e-1]
+  %far = polynomial %w [-1.047766399936249e1, 1.297719955372516e1, -7.495518717768503e0, 2.921019019210786e0, -1.015265279202700e0, 4.218463358204948e-1, -2.820767439740514e-1, 5.641895067754075e-1]
+  %is_near = stablehlo.compare LT, %abs, %two : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %p = stablehlo.select %is_near, %near, %far : tensor<i1>, tensor<f32>
+  %c = stablehlo.multiply %z, %q : tensor<f32>
+  %tail = stablehlo.multiply %c, %p : tensor<f32>
+  %other = stablehlo.subtract %two, %tail : tensor<f32>
+  %is_negative = stablehlo.compare LT, %x, %zero : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %outer = stablehlo.select %is_negative, %other, %tail : tensor<i1>, tensor<f32>
+  %is_inner = stablehlo.compare LT, %abs, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %y = stablehlo.select %is_inner, %inner, %outer : tensor<i1>, tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @erfc.f64(%x: tensor<f64>) -> tensor<f64> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f64>
+  %one = stablehlo.constant dense<1.0> : tensor<f64>
+  %two = stablehlo.constant dense<2.0> : tensor<f64>
+  %eight = stablehlo.constant dense<8.0> : tensor<f64>
+  %erf = chlo.erf %x : tensor<f64> -> tensor<f64>
+  %inner = stablehlo.subtract %one, %erf : tensor<f64>
+  %abs = stablehlo.abs %x : tensor<f64>
+  %a = stablehlo.multiply %x, %x : tensor<f64>
+  %b = stablehlo.negate %a : tensor<f64>
+  %z = stablehlo.exponential %b : tensor<f64>
+  %p = polynomial %abs [2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687e0, 4.86371970985681366614e1, 1.96520832956077098242e2, 5.26445194995477358631e2, 9.34528527171957607540e2, 1.02755188689515710272e3, 5.57535335369399327526e2]
+  %q = polynomial %abs [1.0, 1.32281951154744992508e1, 8.67072140885989742329e1, 3.54937778887819891062e2, 9.75708501743205489753e2, 1.82390916687909736289e3, 2.24633760818710981792e3, 1.65666309194161350182e3, 5.57535340817727675546e2]
+  %r = polynomial %abs [5.64189583547755073984e-1, 1.27536670759978104416e0, 5.01905042251180477414e0, 6.16021097993053585195e0, 7.40974269950448939160e0, 2.97886665372100240670e0]
+  %s = polynomial %abs [1.0, 2.26052863220117276590e0, 9.39603524938001434673e0, 1.20489539808096656605e1, 1.70814450747565897222e1, 9.60896809063285878198e0, 3.36907645100081516050e0]
+  %is_near = stablehlo.compare LT, %abs, %eight : (tensor<f64>, tensor<f64>) -> tensor<i1>
+  %c = stablehlo.select %is_near, %p, %r : tensor<i1>, tensor<f64>
+  %d = stablehlo.select %is_near, %q, %s : tensor<i1>, tensor<f64>
+  %e = stablehlo.divide %c, %d : tensor<f64>
+  %f = stablehlo.multiply %z, %e : tensor<f64>
+  %is_zero = stablehlo.compare EQ, %z, %zero : (tensor<f64>, tensor<f64>) -> tensor<i1>
+  %tail = stablehlo.select %is_zero, %zero, %f : tensor<i1>, tensor<f64>
+  %other = stablehlo.subtract %two, %tail : tensor<f64>
+  %is_negative = stablehlo.compare LT, %x, %zero : (tensor<f64>, tensor<f64>) -> tensor<i1>
+  %outer = stablehlo.select %is_negative, %other, %tail : tensor<i1>, tensor<f64>
+  %is_inner = stablehlo.compare LT, %abs, %one : (tensor<f64>, tensor<f64>) -> tensor<i1>
+  %y = stablehlo.select %is_inner, %inner, %outer : tensor<i1>, tensor<f64>
+  return %y : tensor<f64>
+}
+
+// Coefficients of `erf_inv` are those of Giles, "Approximating the erfinv function".
+func.func @erf_inv.f32(%x: tensor<f32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %inf = stablehlo.divide %one, %zero : tensor<f32>
+  %minus = stablehlo.negate %x : tensor<f32>
+  %a = stablehlo.multiply %x, %minus : tensor<f32>
+  %b = stablehlo.log_plus_one %a : tensor<f32>
+  %w = stablehlo.negate %b : tensor<f32>
+  %five = stablehlo.constant dense<5.0> : tensor<f32>
+  %middle = stablehlo.constant dense<2.5> : tensor<f32>
+  %three = stablehlo.constant dense<3.0> : tensor<f32>
+  %v = stablehlo.subtract %w, %middle : tensor<f32>
+  %c = stablehlo.sqrt %w : tensor<f32>
+  %u = stablehlo.subtract %c, %three : tensor<f32>
+  %near = polynomial %v [2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941]
+  %far = polynomial %u [-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682]
+  %is_near = stablehlo.compare LT, %w, %five : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %p = stablehlo.select %is_near, %near, %far : tensor<i1>, tensor<f32>
+  %abs = stablehlo.abs %x : tensor<f32>
+  %is_end = stablehlo.compare EQ, %abs, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %q = stablehlo.select %is_end, %inf, %p : tensor<i1>, tensor<f32>
+  %y = stablehlo.multiply %q, %x : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @erf_inv.f64(%x: tensor<f64>) -> tensor<f64> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f64>
+  %one = stablehlo.constant dense<1.0> : tensor<f64>
+  %inf = stablehlo.divide %one, %zero : tensor<f64>
+  %minus = stablehlo.negate %x : tensor<f64>
+  %a = stablehlo.multiply %x, %minus : tensor<f64>
+  %b = stablehlo.log_plus_one %a : tensor<f64>
+  %w = stablehlo.negate %b : tensor<f64>
+  %c = stablehlo.sqrt %w : tensor<f64>
+  %first_end = stablehlo.constant dense<6.25> : tensor<f64>
+  %second_end = stablehlo.constant dense<16.0> : tensor<f64>
+  %first_middle = stablehlo.constant dense<3.125> : tensor<f64>
+  %second_middle = stablehlo.constant dense<3.25> : tensor<f64>
+  %third_middle = stablehlo.constant dense<5.0> : tensor<f64>
+  %t = stablehlo.subtract %w, %first_middle : tensor<f64>
+  %u = stablehlo.subtract %c, %second_middle : tensor<f64>
+  %v = stablehlo.subtract %c, %third_middle : tensor<f64>
+  %first = polynomial %t [-3.6444120640178196996e-21, -1.685059138182016589e-19, 1.2858480715256400167e-18, 1.115787767802518096e-17, -1.333171662854620906e-16, 2.0972767875968561637e-17, 6.6376381343583238325e-15, -4.0545662729752068639e-14, -8.1519341976054721522e-14, 2.6335093153082322977e-12, -1.2975133253453532498e-11, -5.4154120542946279317e-11, 1.051212273321532285e-09, -4.1126339803469836976e-09, -2.9070369957882005086e-08, 4.2347877827932403518e-07, -1.3654692000834678645e-06, -1.3882523362786468719e-05, 0.0001867342080340571352, -0.00074070253416626697512, -0.0060336708714301490533, 0.24015818242558961693, 1.6536545626831027356]
+  %second = polynomial %u [2.2137376921775787049e-09, 9.0756561938885390979e-08, -2.7517406297064545428e-07, 1.8239629214389227755e-08, 1.5027403968909827627e-06, -4.013867526981545969e-06, 2.9234449089955446044e-06, 1.2475304481671778723e-05, -4.7318229009055733981e-05, 6.8284851459573175448e-05, 2.4031110387097893999e-05, -0.0003550375203628474796, 0.00095328937973738049703, -0.0016882755560235047313, 0.0024914420961078508066, -0.0037512085075692412107, 0.005370914553590063617, 1.0052589676941592334, 3.0838856104922207635]
+  %third = polynomial %v [-2.7109920616438573243e-11, -2.5556418169965252055e-10, 1.5076572693500548083e-09, -3.7894654401267369937e-09, 7.6157012080783393804e-09, -1.4960026627149240478e-08, 2.9147953450901080826e-08, -6.7711997758452339498e-08, 2.2900482228026654717e-07, -9.9298272942317002539e-07, 4.5260625972231537039e-06, -1.9681778105531670567e-05, 7.5995277030017761139e-05, -0.00021503011930044477347, -0.00013871931833623122026, 1.0103004648645343977, 4.8499064014085844221]
+  %is_first = stablehlo.compare LT, %w, %first_end : (tensor<f64>, tensor<f64>) -> tensor<i1>
+  %is_second = stablehlo.compare LT, %w, %second_end : (tensor<f64>, tensor<f64>) -> tensor<i1>
+  %p = stablehlo.select %is_second, %second, %third : tensor<i1>, tensor<f64>
+  %q = stablehlo.select %is_first, %first, %p : tensor<i1>, tensor<f64>
+  %abs = stablehlo.abs %x : tensor<f64>
+  %is_end = stablehlo.compare EQ, %abs, %one : (tensor<f64>, tensor<f64>) -> tensor<i1>
+  %r = stablehlo.select %is_end, %inf, %q : tensor<i1>, tensor<f64>
+  %y = stablehlo.multiply %r, %x : tensor<f64>
+  return %y : tensor<f64>
+}

@@ -1,0 +1,200 @@
+//! Laws of plans over random questions: more instances or more memory are no slower, and a plan is what its programs say.
+
+#![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
+
+use halite::Session;
+use halite::compile::CompileOptions;
+use halite_bundle::work::{CollectiveKind, Collectives};
+use halite_bundle::{ModuleEntry, ModuleRole};
+use halite_hlo::decode;
+use halite_hlo::graph::Graph;
+use halite_hlo::proto::ShapeProto;
+use halite_plan::{Bill, Layout, Planned, Question, Search};
+use halite_recipe::TargetName;
+use halite_support::Diagnostics;
+use halite_target::estimate::time::Machine;
+
+/// The cases that are tried, and how many layouts are compiled whole; `HALITE_PLANS` says how many cases the second tier tries.
+fn cases() -> u64 {
+    std::env::var("HALITE_PLANS").map_or(1, |cases| cases.parse().expect("HALITE_PLANS is a number"))
+}
+
+/// Numbers that look random and are the same each time.
+struct Draws(u64);
+
+impl Draws {
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        all[((self.0 >> 33) % all.len() as u64) as usize]
+    }
+}
+
+/// A model, a machine and what is stated, by a number.
+fn question(session: &Session, case: u64) -> Question {
+    let mut draws = Draws(case.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let target = draws.one_of(&["trn1", "trn2"]);
+    let (layers, hidden) = (draws.one_of(&[4, 6, 8, 12]), draws.one_of(&[256, 512, 1024]));
+    let heads = draws.one_of(&[4, 8]);
+    let set = [
+        format!("layers={layers}"),
+        format!("hidden={hidden}"),
+        format!("ffn={}", 4 * hidden),
+        format!("heads={heads}"),
+        format!("kv_heads={}", draws.one_of(&[heads, heads / 2])),
+        format!("vocab={}", draws.one_of(&[512, 4096])),
+        format!("seq={}", draws.one_of(&[128, 512])),
+        format!("precision={}", draws.one_of(&["mixed", "bf16-sr"])),
+        format!("batch={}", draws.one_of(&[1, 2])),
+        draws.one_of(&["parallel.pipeline=1", "parallel.pipeline=1", "parallel.pipeline=2"]).to_owned(),
+        draws.one_of(&["parallel.tensor=2", "parallel.tensor=4", "parallel.fsdp=1"]).to_owned(),
+    ];
+    let name = TargetName::new(target);
+    let machine = session.vocabulary.targets.get(&name).expect("it is built in").machine(&name, &[]);
+    Question {
+        input: draws.one_of(&["llama", "qwen2"]).to_owned(),
+        set: set.to_vec(),
+        target: target.to_owned(),
+        machine: machine.expect("its links are known"),
+        instances: 1,
+        sequences: Some(draws.one_of(&[512, 1024])),
+        shown: 3,
+    }
+}
+
+fn best(question: &Question) -> Option<Planned> {
+    let mut session = Session::new();
+    let plan = Search::new(&mut session, question).ok()?.run(|_, _| {}).ok()?;
+    plan.planned.into_iter().next()
+}
+
+/// A machine on which an execution and a collective take no time of their own, so that what ranks share is all there is.
+fn without_latencies(machine: &Machine) -> Machine {
+    let links = machine.links.iter().map(|link| halite_target::estimate::time::Link { latency: 0.0, ..link.clone() });
+    Machine { links: links.collect(), launch: 0.0, ..machine.clone() }
+}
+
+#[test]
+fn more_memory_is_no_slower() {
+    let (mut tried, mut smaller) = (0, 0);
+    for case in 0..cases() {
+        let session = Session::new();
+        let all = question(&session, case);
+        let Some(first) = best(&all) else { continue };
+        let needs = first.bill.memory[0];
+        let with = |capacity| Question { machine: Machine { capacity, ..all.machine.clone() }, ..all.clone() };
+        let mut before = first.bill.step.total;
+        for part in [99, 60, 30] {
+            let Some(next) = best(&with(needs * part / 100)) else { break };
+            let now = next.bill.step.total;
+            assert!(now >= before, "case {case}: {now} with less memory, {before} with more");
+            assert!(next.bill.memory[0] <= needs * part / 100, "case {case}");
+            (before, smaller) = (now, smaller + 1);
+        }
+        tried += 1;
+    }
+    println!("{tried} questions, {smaller} with less memory than the best plan needs");
+    assert!(tried * 4 >= cases() * 3 && smaller > 0, "{tried} {smaller}");
+}
+
+#[test]
+fn more_instances_are_no_slower_where_nothing_is_fixed() {
+    let mut tried = 0;
+    for case in 0..cases() {
+        let session = Session::new();
+        let mut one = question(&session, case);
+        one.machine = without_latencies(&one.machine);
+        let two = Question { instances: 2, ..one.clone() };
+        let (Some(one), Some(two)) = (best(&one), best(&two)) else { continue };
+        let (before, now) = (one.bill.step.total, two.bill.step.total);
+        println!("case {case}: {} {before:.2e} s, {} {now:.2e} s", one.layout, two.layout);
+        assert!(now <= before * 1.001, "case {case}: {now} on two instances, {before} on one");
+        tried += 1;
+    }
+    assert!(tried * 2 >= cases(), "{tried}");
+}
+
+/// Bytes that a rank sends for a collective that is one ring.
+fn ring(kind: CollectiveKind, bytes: f64, ranks: f64) -> f64 {
+    match kind {
+        CollectiveKind::AllReduce => 2.0 * bytes * (ranks - 1.0) / ranks,
+        CollectiveKind::Permute => bytes,
+        CollectiveKind::AllGather | CollectiveKind::ReduceScatter | CollectiveKind::AllToAll => {
+            bytes * (ranks - 1.0) / ranks
+        }
+    }
+}
+
+fn bytes(shape: &ShapeProto) -> f64 {
+    shape.arrays().iter().map(|shape| shape.num_bytes() as f64).sum()
+}
+
+/// Bytes that a rank sends in an execution of a module, counted from its HLO.
+fn sent_by(hlo: &[u8]) -> f64 {
+    let graph = Graph::new(decode(hlo).expect("it is HLO"));
+    let times = graph.executions();
+    let mut all = 0.0;
+    for (number, computation) in graph.computations().iter().enumerate() {
+        for at in computation.range() {
+            let inst = graph.inst(at);
+            let kind = match inst.opcode.as_str() {
+                "all-gather" => CollectiveKind::AllGather,
+                "all-reduce" => CollectiveKind::AllReduce,
+                "reduce-scatter" => CollectiveKind::ReduceScatter,
+                "all-to-all" => CollectiveKind::AllToAll,
+                "collective-permute" => CollectiveKind::Permute,
+                _ => continue,
+            };
+            let operands = (0..inst.operand_ids.len()).filter_map(|at_operand| graph.operand_shape(at, at_operand));
+            let operands: f64 = operands.map(bytes).sum();
+            let result = graph.shape(at).map_or(0.0, bytes);
+            let groups = inst.groups().expect("groups are written");
+            let ranks = groups.first().map_or(1, |group| group.replica_ids.len()) as f64;
+            all += times[number] as f64 * ring(kind, operands.max(result), ranks);
+        }
+    }
+    all
+}
+
+fn told_of(module: &ModuleEntry) -> f64 {
+    let work = &module.estimate.as_ref().expect("it is estimated").work;
+    let of = |own: &Collectives| own.count as f64 * ring(own.kind, own.bytes as f64, own.ranks() as f64);
+    work.collectives.iter().map(of).sum()
+}
+
+/// A plan is the same each time. Its layouts compile as they are printed, with the same memory, and send what their HLO says within 2%.
+#[test]
+fn plans_compile_as_printed() {
+    let (mut layouts, mut modules) = (0, 0);
+    for case in 0..cases() {
+        let mut session = Session::new();
+        let question = question(&session, case);
+        let mut plan = || Search::new(&mut session, &question).and_then(|search| search.run(|_, _| {})).ok();
+        let (plan, again) = (plan(), plan());
+        assert_eq!(plan, again, "case {case}");
+        let planned = plan.map(|plan| plan.planned).unwrap_or_default();
+        for Planned { layout, bill } in planned {
+            let compiled = compiled(&mut session, &question, &layout).unwrap_or_else(|errors| panic!("{errors:?}"));
+            let again = Bill::of(&compiled.bundle.manifest, &question.machine).expect("it is estimated");
+            assert_eq!((again.memory, again.step.total), (bill.memory, bill.step.total), "case {case}: {layout}");
+            for module in &compiled.bundle.manifest.modules {
+                let hlo = &compiled.bundle.files[&module.file];
+                let (counted, told) = (sent_by(hlo), told_of(module));
+                assert!((counted - told).abs() <= 0.02 * counted, "case {case}: {layout}: {counted} {told}");
+                modules += 1;
+            }
+            layouts += 1;
+        }
+    }
+    println!("{layouts} layouts, {modules} modules");
+    assert!(layouts as u64 >= 2 * cases(), "{layouts}");
+}
+
+fn compiled(
+    session: &mut Session,
+    question: &Question,
+    layout: &Layout,
+) -> Result<halite::compile::Compiled, Diagnostics> {
+    let source = session.load(&question.input, &question.settings(layout))?;
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+    session.compile(&source, &options)
+}
