@@ -202,19 +202,9 @@ mod tests {
         let step = StepTime { total: told, ..StepTime::default() };
         let costs = vec![Cost { kind: PriceKind::OnDemand, hour: 1.0, billion_tokens: told }];
         let memory = [12 << 30, 16 << 30];
-        let (fits, memory_fits) = (Some(fits), Some(FitVerdict::Fits));
-        let bill = Bill {
-            ranks: 1,
-            instances: 1,
-            tokens: 1,
-            step,
-            hfu: 0.5,
-            peak: Default::default(),
-            memory,
-            fits,
-            memory_fits,
-            costs,
-        };
+        let fits = Some(Fits { memory: FitVerdict::Fits, instructions: fits });
+        let bill =
+            Bill { ranks: 1, instances: 1, tokens: 1, step, hfu: 0.5, peak: Default::default(), memory, fits, costs };
         let measured = match measured {
             Measure::StepSeconds(seconds) => Some(seconds),
             _ => None,
