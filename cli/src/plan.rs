@@ -2,13 +2,15 @@
 
 mod amounts;
 mod calibration;
+mod choice;
 mod run;
 mod show;
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
 use crate::table::counted;
-use amounts::tokens;
+use amounts::{money, time, tokens};
+use choice::{Bounds, Sized};
 use clap::Args;
 use halite_bundle::Manifest;
 use halite_plan::{Bill, Considered, Plan as Found, Planned, Question, Search};
@@ -21,7 +23,8 @@ use std::path::PathBuf;
 ///
 /// INPUT is what `halite compile` takes. Without `--nodes`, the layout that the recipe states is compiled and its bill shown. With
 /// `--nodes`, layouts that use all of them are searched: those that shallow models tell to be best are compiled whole and ranked by the
-/// time of an update. `--set` states a key for all of them.
+/// time of an update. `--set` states a key for all of them. Of several numbers of instances the cheapest is chosen that keeps
+/// `--deadline`, or the fastest within `--budget`.
 ///
 /// Times are arithmetic over the compiled programs and tables of the hardware; nothing is run. `--calibration` shows what the same
 /// arithmetic says of published figures.
@@ -32,6 +35,7 @@ Examples:
   halite plan hlat-7b --target trn1 --nodes 32 --sequences 1024
   halite plan llama-7b --target trn2 --nodes 16 --sequences 1024 --tokens 1T
   halite plan hlat-7b --target trn1 --nodes 4 --plot plan.svg --explain
+  halite plan llama-7b --target trn2 --nodes 4,8,16 --tokens 1T --deadline 60d
   halite plan hlat-70b --target trn2 --nodes 64 --sequences 1024 -o best.toml
   halite plan --calibration")]
 pub(super) struct Plan {
@@ -41,15 +45,24 @@ pub(super) struct Plan {
     /// The target to plan for [default: that of the recipe].
     #[arg(long)]
     target: Option<String>,
-    /// Search the layouts that use this many instances.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=65_536))]
-    nodes: Option<u64>,
+    /// Plan for this instance of the target [default: the usual one].
+    #[arg(long, value_name = "NAME")]
+    instance: Option<String>,
+    /// Search the layouts that use this many instances; several numbers are compared: `4,8,16`.
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=65_536))]
+    nodes: Vec<u64>,
     /// Sequences of an update over all ranks [default: as the recipe states].
     #[arg(long, value_name = "N", requires = "nodes", value_parser = clap::value_parser!(u64).range(1..))]
     sequences: Option<u64>,
     /// Also tell the time and the cost of training on so many tokens: `300B`, `1.8T`.
     #[arg(long, value_name = "N", value_parser = tokens)]
     tokens: Option<f64>,
+    /// The most that the run may cost, in US dollars: `800k`.
+    #[arg(long, value_name = "DOLLARS", requires_all = ["nodes", "tokens"], value_parser = money)]
+    budget: Option<f64>,
+    /// The longest that the run may take: `36h`, `30d`, `8w`.
+    #[arg(long, value_name = "TIME", requires_all = ["nodes", "tokens"], value_parser = time)]
+    deadline: Option<f64>,
     /// Set a key of the recipe or of the model; with `--nodes`, on every layout. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -66,7 +79,7 @@ pub(super) struct Plan {
     #[arg(long, requires = "nodes")]
     explain: bool,
     /// Compare the arithmetic with published figures.
-    #[arg(long, conflicts_with_all = ["input", "nodes", "tokens", "set"])]
+    #[arg(long, conflicts_with_all = ["input", "nodes", "tokens", "set", "instance"])]
     calibration: bool,
 }
 
@@ -76,22 +89,20 @@ impl Plan {
         let set: Vec<String> =
             self.set.iter().cloned().chain(self.target.iter().map(|target| format!("target={target}"))).collect();
         let source = context.session.load(&input, &set)?;
-        let machine = machine(context, &source.recipe)?;
-        match self.nodes {
-            Some(nodes) => {
-                let target = source.recipe.target.to_string();
-                let question = Question {
-                    input,
-                    set: self.set.clone(),
-                    target,
-                    machine,
-                    instances: nodes,
-                    sequences: self.sequences,
-                    shown: self.top.max(1),
-                };
-                self.search(context, &question)
-            }
-            None => {
+        let machine = self.machine(context, &source.recipe)?;
+        let question = |instances: u64| Question {
+            input: input.clone(),
+            set: self.set.clone(),
+            target: source.recipe.target.to_string(),
+            machine: machine.clone(),
+            instances,
+            sequences: self.sequences,
+            shown: self.top.max(1),
+        };
+        match self.nodes[..] {
+            [nodes] => self.search(context, &question(nodes)),
+            [_, ..] => self.sizes(context, &self.nodes.iter().map(|&nodes| question(nodes)).collect::<Vec<_>>()),
+            [] => {
                 let spinner = bars::spinner(context, &format!("compiling {}", source.name));
                 let (bundle, bill) = Bill::compiled(&context.session, &source, &machine)?;
                 spinner.finish_and_clear();
@@ -102,36 +113,95 @@ impl Plan {
         }
     }
 
-    fn search(&self, context: &mut Context, question: &Question) -> Result<Output> {
+    /// The machine to plan for: the stated instance of the recipe's target.
+    fn machine(&self, context: &Context, recipe: &Recipe) -> Result<Machine> {
+        let all = machines(context, recipe)?;
+        let Some(name) = &self.instance else {
+            return Ok(all.into_iter().next().ok_or_else(|| no_machine(context, &recipe.target))?);
+        };
+        let known: Vec<String> = all.iter().map(|own| format!("`{}`", own.instance.name)).collect();
+        let found = all.into_iter().find(|own| own.instance.name == *name);
+        Ok(found.ok_or_else(|| {
+            let message = format!("nothing is known of instances `{name}` with cores of `{}`", recipe.target);
+            Diagnostic::error(codes::USAGE, message).help(format!("plan for {}", known.join(" or ")))
+        })?)
+    }
+
+    fn find(context: &mut Context, question: &Question) -> Result<Found> {
         let spinner = bars::spinner(context, "looking for layouts");
         let progress =
             |considered: &Considered, best: Option<&Planned>| spinner.set_message(show::progress(considered, best));
         let found = Search::new(&mut context.session, question)?.run(progress)?;
         spinner.finish_and_clear();
+        Ok(found)
+    }
+
+    fn search(&self, context: &mut Context, question: &Question) -> Result<Output> {
+        let found = Self::find(context, question)?;
         let Some(best) = found.planned.first() else { return Err(nothing_fits(question, &found).into()) };
         let whole = self.tokens.map(|tokens| run::whole(&best.bill, tokens));
-        let mut text = show::ranked(question, &found, whole.as_ref());
+        let sized = Sized { instances: question.instances, best: best.clone(), whole };
+        if !self.bounds().hold(&sized) {
+            return Err(out_of_bounds(&[sized]).into());
+        }
+        let mut text = show::ranked(question, &found, sized.whole.as_ref());
+        let json = show::ranked_json(question, &found, sized.whole.as_ref());
+        self.extra(context, (question, &found), &mut text)?;
+        Ok(Output::new(text, json))
+    }
+
+    /// Compares numbers of instances, and shows the plan of the best.
+    fn sizes(&self, context: &mut Context, questions: &[Question]) -> Result<Output> {
+        let (mut all, mut plans, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+        for question in questions {
+            let found = Self::find(context, question)?;
+            let Some(best) = found.planned.first() else {
+                failed.push((question.instances, nothing_fits(question, &found)));
+                continue;
+            };
+            let whole = self.tokens.map(|tokens| run::whole(&best.bill, tokens));
+            all.push(Sized { instances: question.instances, best: best.clone(), whole });
+            plans.push((question, found));
+        }
+        if let (true, Some((_, first))) = (all.is_empty(), failed.pop()) {
+            return Err(first.into());
+        }
+        let Some(chosen) = self.bounds().choose(&all) else { return Err(out_of_bounds(&all).into()) };
+        let (question, found) = &plans[chosen];
+        let mut text = show::sizes(question, &all, chosen, &failed);
+        text.push_str(&show::ranked(question, found, all[chosen].whole.as_ref()));
+        let json = show::sizes_json(&all, show::ranked_json(question, found, all[chosen].whole.as_ref()));
+        self.extra(context, (question, found), &mut text)?;
+        Ok(Output::new(text, json))
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { budget: self.budget, deadline: self.deadline }
+    }
+
+    /// The explanation, the plot and the recipe of a plan, where they are asked for.
+    fn extra(&self, context: &mut Context, (question, found): (&Question, &Found), text: &mut String) -> Result<()> {
         if self.explain {
-            text.push_str(&show::considered(&found));
+            text.push_str(&show::considered(found));
         }
         if let Some(file) = &self.plot {
-            halite_disk::write(file, show::plot(question, &found)?.as_bytes())?;
+            halite_disk::write(file, show::plot(question, found)?.as_bytes())?;
             text.push_str(&format!("\nwrote {}\n", file.display()));
         }
-        if let Some(file) = &self.output {
+        if let (Some(file), Some(best)) = (&self.output, found.planned.first()) {
             let recipe = context.session.load(&question.input, &question.settings(&best.layout))?.recipe;
             let written = toml::to_string(&recipe)
                 .map_err(|error| Diagnostic::bug(format!("a recipe that cannot be written: {error}")))?;
             halite_disk::write(file, written.as_bytes())?;
             text.push_str(&format!("\nwrote {}\n", file.display()));
         }
-        Ok(Output::new(text, show::ranked_json(question, &found, whole.as_ref())))
+        Ok(())
     }
 }
 
 /// The time of an update of a bundle in a few words; `None` where nothing tells it.
 pub(super) fn summary(context: &Context, manifest: &Manifest) -> Option<String> {
-    let machine = machine(context, &manifest.recipe).ok()?;
+    let machine = machines(context, &manifest.recipe).ok()?.into_iter().next()?;
     let bill = Bill::of(manifest, &machine)?;
     Some(format!(
         "about {} on {} of {}, HFU {}: `halite plan` has the bill",
@@ -142,18 +212,16 @@ pub(super) fn summary(context: &Context, manifest: &Manifest) -> Option<String> 
     ))
 }
 
-/// The machine of a recipe's target.
-fn machine(context: &Context, recipe: &Recipe) -> Result<Machine> {
+/// The machines of a recipe's target, the usual one first.
+fn machines(context: &Context, recipe: &Recipe) -> Result<Vec<Machine>> {
     let target = context.session.vocabulary.targets.get(&recipe.target)?;
-    let flags = target.settings(recipe).flags;
-    let machine = target.machine(&recipe.target, &flags);
-    Ok(machine.ok_or_else(|| no_machine(context, &recipe.target))?)
+    Ok(target.machines(&recipe.target, &target.settings(recipe).flags))
 }
 
 /// The machine of a target by name, with the flags that it has by default.
 fn machine_named(context: &Context, name: &str) -> Option<Machine> {
     let name = TargetName::new(name);
-    context.session.vocabulary.targets.get(&name).ok()?.machine(&name, &[])
+    context.session.vocabulary.targets.get(&name).ok()?.machines(&name, &[]).into_iter().next()
 }
 
 fn no_machine(context: &Context, name: &TargetName) -> Diagnostic {
@@ -170,6 +238,23 @@ fn no_machine(context: &Context, name: &TargetName) -> Diagnostic {
         format!("nothing is known of the links and rates of `{name}`, from which times follow"),
     )
     .help(format!("plan for one of {}", known.join(", ")))
+}
+
+/// Says which limit is missed by how much.
+fn out_of_bounds(all: &[Sized]) -> Diagnostic {
+    let message = "no plan stays within the deadline and the budget";
+    let said = all.iter().filter_map(|own| {
+        let whole = own.whole.as_ref()?;
+        let cost = own
+            .best
+            .bill
+            .cost()
+            .map_or_else(String::new, |cost| format!(" and {}", amounts::dollars(whole.dollars(cost))));
+        let instances = counted(own.instances as usize, "instance");
+        Some(format!("{instances} take {}{cost}: {}", amounts::seconds(whole.run.expected), own.best.layout))
+    });
+    let help = "take more nodes for the deadline, fewer for the budget, or fewer tokens";
+    said.fold(Diagnostic::error(codes::USAGE, message).help(help), |error, said| error.note(said))
 }
 
 fn nothing_fits(question: &Question, found: &Found) -> Diagnostic {

@@ -51,7 +51,7 @@ pub(super) struct Sizes {
     stages: u64,
     /// The schedule of the stages, as recipes name it.
     schedule: &'static str,
-    /// Whether ranks store parts of weights.
+    /// Ranks store parts of weights.
     stores_parts: bool,
     batch: u64,
     recompute: Option<&'static str>,

@@ -98,7 +98,7 @@ pub struct Space {
     pub most_tensor: u64,
     /// Ranks of an instance: weights are stored in parts over one, or over all.
     pub instance: u64,
-    /// What backwards may compute again beside the values of the recipe, as TOML.
+    /// The values that backwards may compute again beside those of the recipe, as TOML.
     pub recompute: Vec<&'static str>,
     /// The keys that are stated and not searched, as recipes name them.
     pub fixed: Vec<(String, String)>,

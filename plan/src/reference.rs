@@ -68,8 +68,9 @@ impl Target for ReferenceTarget {
         analyze(hlo, halite_estimate::Question { backend: BACKEND, arguments, costs: None })
     }
 
-    fn machine(&self, variant: &TargetName, _: &[String]) -> Option<Machine> {
-        self.machines.iter().find(|row| row.machine.name == variant.as_str()).map(|row| row.machine.clone())
+    fn machines(&self, variant: &TargetName, _: &[String]) -> Vec<Machine> {
+        let own = self.machines.iter().filter(|row| row.machine.name == variant.as_str());
+        own.map(|row| row.machine.clone()).collect()
     }
 
     fn ranks(&self) -> Option<RankSource> {

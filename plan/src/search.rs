@@ -112,7 +112,7 @@ pub struct Search<'a> {
     /// The axes that break a rule of the target, whatever the batch.
     illegal: HashMap<Axes, String>,
     micro_batches: MicroBatches,
-    /// What shallow models told.
+    /// Time and memory as shallow models tell them.
     told: HashMap<Layout, Told>,
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Told {
     pub(super) memory: f64,
     /// Bytes of these that are neither weights nor gradients, nor made and dropped within a module: the optimizer's, and what forwards keep.
     pub(super) beside_weights: f64,
-    /// What a further layer in each part adds to an update, where that is told.
+    /// The time that a further layer in each part adds to an update, where that is told.
     pub(super) layer: Option<StepTime>,
 }
 

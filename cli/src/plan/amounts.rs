@@ -21,6 +21,26 @@ pub(super) fn tokens(text: &str) -> Result<f64, String> {
     if tokens.is_finite() && tokens >= 1.0 { Ok(tokens) } else { Err(expected()) }
 }
 
+/// Reads an amount of US dollars: `50000`, `2.5M`, `$800k`.
+pub(super) fn money(text: &str) -> Result<f64, String> {
+    let expected = || format!("`{text}` is no amount of US dollars, expected one such as 50000 or 2.5M");
+    tokens(text.trim().trim_start_matches('$')).map_err(|_| expected())
+}
+
+/// Reads a time: `30d`, `36h`, `2w`.
+pub(super) fn time(text: &str) -> Result<f64, String> {
+    let expected = || format!("`{text}` is no time, expected one such as 36h, 30d or 8w");
+    let (number, unit) = text.trim().split_at_checked(text.trim().len().saturating_sub(1)).ok_or_else(expected)?;
+    let unit = match unit {
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        "w" => 7.0 * 86_400.0,
+        _ => return Err(expected()),
+    };
+    let seconds = number.parse::<f64>().map_err(|_| expected())? * unit;
+    if seconds.is_finite() && seconds > 0.0 { Ok(seconds) } else { Err(expected()) }
+}
+
 /// Seconds for people: `26 us`, `512 ms`, `7.51 s`, `3.2 h`, `12.5 days`.
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
@@ -59,6 +79,16 @@ mod tests {
         for wrong in ["", "B", "-1B", "1X", "nan", "inf", "1e400", "0"] {
             assert!(tokens(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn limits_have_units() {
+        assert_eq!((money("$800k"), money("50000")), (Ok(800e3), Ok(50e3)));
+        assert_eq!((time("36h"), time("2w")), (Ok(129_600.0), Ok(1_209_600.0)));
+        for wrong in ["", "d", "-1d", "30", "30 days", "nand", "1é", "inf h"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+        assert!(money("a lot").is_err());
     }
 
     #[test]

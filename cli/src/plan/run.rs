@@ -1,7 +1,7 @@
 //! A whole training run: so many tokens, with failures.
 
-use halite_plan::Bill;
 use halite_plan::failures::{Failures, Run};
+use halite_plan::{Bill, Cost};
 
 /// Seconds between failures of one instance, as an exponential mean. Meta's run of Llama 3 405B had 419 unexpected interruptions in 54 days
 /// on 16,384 GPUs, which are 2,048 instances (arXiv 2407.21783, section 3.3.4): one in 264 days of an instance.
@@ -22,6 +22,13 @@ pub(super) struct Whole {
     pub(super) failures: Failures,
     /// With checkpoints and failures.
     pub(super) run: Run,
+}
+
+impl Whole {
+    /// US dollars of all of it under a contract.
+    pub(super) fn dollars(&self, cost: &Cost) -> f64 {
+        cost.hour * self.run.expected / 3600.0
+    }
 }
 
 /// The run of a bill on so many tokens.

@@ -1,6 +1,7 @@
 //! Bills and plans as text and JSON.
 
 use super::amounts::{dollars, percent, seconds};
+use super::choice::Sized;
 use super::run::Whole;
 use crate::context::Result;
 use crate::table::{bytes, counted, facts, grouped, short, table};
@@ -114,9 +115,9 @@ fn costs(costs: &[Cost]) -> String {
 
 fn of_whole(bill: &Bill, whole: &Whole) -> String {
     let Whole { tokens, work, failures, run } = whole;
-    let cost = bill.cost().map_or_else(String::new, |cost| {
-        format!(", {} ({})", dollars(cost.hour * run.expected / 3600.0), cost.kind.name())
-    });
+    let cost = bill
+        .cost()
+        .map_or_else(String::new, |cost| format!(", {} ({})", dollars(whole.dollars(cost)), cost.kind.name()));
     let pairs = vec![
         (
             "tokens",
@@ -161,28 +162,28 @@ pub(super) fn ranked(question: &Question, found: &Plan, whole: Option<&Whole>) -
         grouped(considered.shallow as u64),
         grouped(considered.compiled as u64)
     );
-    let head = ["", "layout", "batch", "update", "HFU", "tokens/s", "memory", "$/B tokens"].map(str::to_owned).to_vec();
+    let head = ["", "layout", "recompute", "batch", "update", "HFU", "memory", "$/B"].map(str::to_owned).to_vec();
     let row = |(at, planned): (usize, &Planned)| {
         let Planned { layout, bill } = planned;
         vec![
             (at + 1).to_string(),
-            described(layout),
+            placed(layout),
+            layout.recompute.map_or("", recomputed).to_owned(),
             format!("{} x {}", layout.batch, layout.accumulate),
             seconds(bill.step.total),
             percent(bill.hfu),
-            short(bill.tokens_per_second() as u64),
             bytes(bill.memory[0]),
             bill.cost().map_or_else(String::new, |cost| dollars(cost.billion_tokens)),
         ]
     };
     text.push_str(&table(&[head].into_iter().chain(found.planned.iter().enumerate().map(row)).collect::<Vec<_>>()));
     text.push_str(&wrapped(
-        "\n`batch`: sequences of a micro-batch, and micro-batches of an update. `HFU`: the share of the peak \
-                   rate that products take, those included that are computed again.\n",
+        "\n`recompute`: beside what the recipe says. `batch`: sequences of a micro-batch, and micro-batches of an update. `HFU`: the share of \
+         the peak rate that products take, those included that are computed again. `$/B`: of a billion tokens.\n",
     ));
     if let Some(best) = found.planned.first() {
-        text.push_str(&format!("\nThe first of these:\n\n{}", times(&best.bill.step)));
-        text.push_str(&format!("\n{}\n", facts(&fits(&best.bill))));
+        text.push_str(&format!("\nThe first of these:\n\n{}\n", facts(&figures(&best.bill))));
+        text.push_str(&format!("\n{}", times(&best.bill.step)));
         if let Some(whole) = whole {
             text.push_str(&format!("\n{}", of_whole(&best.bill, whole)));
         }
@@ -213,14 +214,56 @@ pub(super) fn plot(question: &Question, found: &Plan) -> Result<String> {
 
 /// A layout with what its axes do not say.
 fn described(layout: &Layout) -> String {
-    let mut text = layout.to_string();
-    if layout.pipeline > 1 {
-        text.push_str(&format!(", {}", layout.schedule));
+    let again = layout.recompute.map_or_else(String::new, |policy| format!(", recompute {}", recomputed(policy)));
+    format!("{}{again}", placed(layout))
+}
+
+/// A layout with its schedule, where that is not the usual one.
+fn placed(layout: &Layout) -> String {
+    let schedule = if layout.schedule == "1f1b" { String::new() } else { format!(", {}", layout.schedule) };
+    format!("{layout}{schedule}")
+}
+
+/// A policy of recomputation without the signs of TOML.
+fn recomputed(policy: &str) -> &str {
+    policy.trim_matches(['[', ']', '"'])
+}
+
+/// The best layouts of several numbers of instances.
+pub(super) fn sizes(question: &Question, all: &[Sized], chosen: usize, failed: &[(u64, Diagnostic)]) -> String {
+    let head = ["nodes", "layout", "update", "tokens/s", "$/B", "run", "cost"].map(str::to_owned).to_vec();
+    let row = |own: &Sized| {
+        let (bill, cost) = (&own.best.bill, own.best.bill.cost());
+        let whole = own.whole.as_ref();
+        vec![
+            own.instances.to_string(),
+            described(&own.best.layout),
+            seconds(bill.step.total),
+            short(bill.tokens_per_second() as u64),
+            cost.map_or_else(String::new, |cost| dollars(cost.billion_tokens)),
+            whole.map_or_else(String::new, |whole| seconds(whole.run.expected)),
+            whole.zip(cost).map_or_else(String::new, |(whole, cost)| dollars(whole.dollars(cost))),
+        ]
+    };
+    let mut text = format!("{} on instances of {}\n\n", question.input, question.machine.instance.name);
+    text.push_str(&table(&[head].into_iter().chain(all.iter().map(row)).collect::<Vec<_>>()));
+    for (instances, why) in failed {
+        text.push_str(&format!("\n{instances}: {}\n", why.message()));
     }
-    if let Some(policy) = layout.recompute {
-        text.push_str(&format!(", recompute {}", policy.trim_matches(['[', ']', '"'])));
-    }
+    text.push_str(&format!("\nChosen: {}.\n\n", counted(all[chosen].instances as usize, "instance")));
     text
+}
+
+/// The plan of the chosen number of instances, with the figures of all.
+pub(super) fn sizes_json(all: &[Sized], mut chosen: Value) -> Value {
+    let of = |own: &Sized| {
+        json!({
+            "instances": own.instances, "layout": own.best.layout, "set": settings(&own.best.layout),
+            "bill": bill_json(&own.best.bill, own.whole.as_ref()),
+        })
+    };
+    chosen["sizes"] = all.iter().map(of).collect();
+    chosen
 }
 
 /// How many layouts were looked at in which way.

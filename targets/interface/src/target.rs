@@ -77,9 +77,10 @@ pub trait Target: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The machine that a variant runs on, for the time of programs compiled with these flags; `None` where its links are not known.
-    fn machine(&self, _variant: &TargetName, _flags: &[String]) -> Option<Machine> {
-        None
+    /// The machines that a variant runs on, for the time of programs compiled with these flags: one for each instance that can be rented, the
+    /// usual one first. None where their links are not known.
+    fn machines(&self, _variant: &TargetName, _flags: &[String]) -> Vec<Machine> {
+        Vec::new()
     }
 
     /// The largest size, in bytes of whole tensors, of a collective that several are combined into; `None` where each stays by itself.

@@ -36,7 +36,6 @@ pub use findings::{profile, untested};
 pub use fit::{MEMORY_MARGIN, fit};
 pub use forms::unknown_version;
 pub use generation::Generation;
-pub use machine::machines;
 pub use section::SECTION;
 pub use table::{Emit, Neuron};
 pub use tables::Tables;

@@ -7,7 +7,7 @@ use halite_target::estimate::time::{Instance, Link, Machine, Peak};
 
 /// The machines of a generation, one for each instance that has its cores, with the logical cores that the flags of a manifest ask for: the
 /// usual instance first, none where its links are not known.
-pub fn machines(generation: Generation, flags: &[String]) -> Vec<Machine> {
+pub(crate) fn machines(generation: Generation, flags: &[String]) -> Vec<Machine> {
     Tables::builtin().topologies(generation).filter_map(|topology| machine(generation, topology, flags)).collect()
 }
 

@@ -78,8 +78,8 @@ impl Target for NeuronTarget {
         Some(peak.flops as u64 * u64::from(cores))
     }
 
-    fn machine(&self, variant: &TargetName, flags: &[String]) -> Option<Machine> {
-        machines(Generation::named(variant)?, flags).into_iter().next()
+    fn machines(&self, variant: &TargetName, flags: &[String]) -> Vec<Machine> {
+        Generation::named(variant).map(|generation| machines(generation, flags)).unwrap_or_default()
     }
 
     /// The size that NxD keeps its buckets below.

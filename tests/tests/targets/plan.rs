@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 fn machine(session: &Session, name: &str) -> Option<Machine> {
     let name = TargetName::new(name);
-    session.vocabulary.targets.get(&name).ok()?.machine(&name, &[])
+    session.vocabulary.targets.get(&name).ok()?.machines(&name, &[]).into_iter().next()
 }
 
 /// A small model on an instance, with what is stated.

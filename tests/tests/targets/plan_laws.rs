@@ -49,7 +49,8 @@ fn question(session: &Session, case: u64) -> Question {
         draws.one_of(&["parallel.tensor=2", "parallel.tensor=4", "parallel.fsdp=1"]).to_owned(),
     ];
     let name = TargetName::new(target);
-    let machine = session.vocabulary.targets.get(&name).expect("it is built in").machine(&name, &[]);
+    let machine =
+        session.vocabulary.targets.get(&name).expect("it is built in").machines(&name, &[]).into_iter().next();
     Question {
         input: draws.one_of(&["llama", "qwen2"]).to_owned(),
         set: set.to_vec(),
