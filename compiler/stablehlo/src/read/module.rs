@@ -65,10 +65,16 @@ impl<'t> Reader<'t> {
                     self.only(&mut has_module, start)?;
                     self.generic_module()?;
                 }
+                _ if !self.is_item() => return Err(self.cursor.unexpected("`module` or `func.func`")),
                 _ => self.next_function(start)?,
             }
         }
         Ok(())
+    }
+
+    /// Whether the next word begins a function, or an operation that should be in one.
+    fn is_item(&mut self) -> bool {
+        self.cursor.peek() == b'"' || self.cursor.peek_word() == "func" || self.cursor.peek_word().contains('.')
     }
 
     fn only(&mut self, has_module: &mut bool, start: usize) -> Result<()> {
@@ -209,6 +215,8 @@ impl<'t> Reader<'t> {
     fn next_function(&mut self, start: usize) -> Result<()> {
         match self.one_function(start) {
             Err(fault) if fault.code() == codes::CANCELLED || fault.code() == codes::LIMIT => Err(fault),
+            // What follows from a text that ends early is not told.
+            Err(fault) if self.cursor.is_at_end() => Err(fault),
             Err(fault) => {
                 self.frames.clear();
                 self.report(fault)?;
