@@ -92,6 +92,8 @@ pub struct HloInstructionProto {
     pub dimensions: Vec<i64>,
     #[prost(message, optional, boxed, tag = "15")]
     pub window: Option<Box<Window>>,
+    #[prost(message, optional, boxed, tag = "16")]
+    pub convolution_dimension_numbers: Option<Box<ConvolutionDimensionNumbers>>,
     #[prost(message, repeated, tag = "17")]
     pub slice_dimensions: Vec<SliceDimensions>,
     #[prost(int32, tag = "18")]
@@ -128,12 +130,16 @@ pub struct HloInstructionProto {
     pub scatter_dimension_numbers: Option<Box<ScatterDimensionNumbers>>,
     #[prost(message, repeated, tag = "49")]
     pub replica_groups: Vec<ReplicaGroup>,
+    #[prost(int64, tag = "50")]
+    pub feature_group_count: i64,
     #[prost(message, optional, boxed, tag = "51")]
     pub precision_config: Option<Box<PrecisionConfig>>,
     #[prost(message, repeated, tag = "52")]
     pub source_target_pairs: Vec<SourceTarget>,
     #[prost(bool, tag = "56")]
     pub constrain_layout: bool,
+    #[prost(int64, tag = "58")]
+    pub batch_group_count: i64,
     #[prost(bool, tag = "60")]
     pub is_stable: bool,
     #[prost(string, tag = "63")]
@@ -186,6 +192,29 @@ pub struct WindowDimension {
     pub base_dilation: i64,
     #[prost(bool, tag = "7")]
     pub window_reversal: bool,
+}
+
+/// Dimensions of a convolution.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct ConvolutionDimensionNumbers {
+    #[prost(int64, tag = "3")]
+    pub kernel_input_feature_dimension: i64,
+    #[prost(int64, tag = "4")]
+    pub kernel_output_feature_dimension: i64,
+    #[prost(int64, repeated, tag = "6")]
+    pub kernel_spatial_dimensions: Vec<i64>,
+    #[prost(int64, tag = "7")]
+    pub input_batch_dimension: i64,
+    #[prost(int64, tag = "8")]
+    pub input_feature_dimension: i64,
+    #[prost(int64, tag = "9")]
+    pub output_batch_dimension: i64,
+    #[prost(int64, tag = "10")]
+    pub output_feature_dimension: i64,
+    #[prost(int64, repeated, tag = "11")]
+    pub input_spatial_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "12")]
+    pub output_spatial_dimensions: Vec<i64>,
 }
 
 /// The range and step of a slice along one dimension.

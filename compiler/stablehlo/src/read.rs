@@ -4,6 +4,7 @@
 //! with it is kept while reading goes on behind it. Nothing recurses but what nests in the text, which may be so deep and no deeper.
 
 mod attribute;
+mod attributes;
 mod body;
 mod cursor;
 mod dense;
@@ -11,13 +12,16 @@ mod emit;
 mod fields;
 mod finish;
 mod function;
+mod locate;
 mod location;
 mod module;
+mod op;
 mod operation;
 mod ops;
 mod pretty;
 mod program;
 mod reader;
+mod signature;
 mod types;
 
 pub use module::{is_bytecode, read};

@@ -43,7 +43,7 @@ pub(crate) const TEXT: Target = Target {
 pub(crate) const WIRE: Target = Target { mutate: wire::mutate, ..TEXT };
 
 /// All targets.
-pub(crate) const ALL: [Target; 16] = [
+pub(crate) const ALL: [Target; 17] = [
     targets::model::TARGET,
     targets::recipe::TARGET,
     targets::config::TARGET,
@@ -57,6 +57,7 @@ pub(crate) const ALL: [Target; 16] = [
     targets::tokenizer::TARGET,
     targets::checkpoint::TARGET,
     targets::stablehlo::TARGET,
+    targets::mlir::TARGET,
     targets::arguments::TARGET,
     targets::render::TARGET,
     targets::rendezvous::TARGET,

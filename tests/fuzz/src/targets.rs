@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod hlo;
 pub(crate) mod ir;
 pub(crate) mod manifest;
+pub(crate) mod mlir;
 pub(crate) mod model;
 pub(crate) mod parquet;
 pub(crate) mod recipe;

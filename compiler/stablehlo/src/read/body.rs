@@ -77,7 +77,7 @@ pub(crate) fn tuple_of(shapes: impl Iterator<Item = ShapeProto>) -> ShapeProto {
     ShapeProto { element_type: TUPLE, tuple_shapes: shapes.collect(), ..ShapeProto::default() }
 }
 
-/// What a region takes: values one by one, or a tuple of them, to which values of what is around it are added.
+/// The way in which a region takes values: one by one, or in a tuple of them, to which values of what is around it are added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Takes {
     /// One by one, as what combines two values.

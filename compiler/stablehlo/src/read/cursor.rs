@@ -218,7 +218,9 @@ impl<'t> Cursor<'t> {
 
     /// Skips a group in marks such as `<` and `>` that begins here, with all in it; the place of what is between them.
     pub(crate) fn group(&mut self) -> Result<(usize, usize)> {
-        self.skip();
+        if !matches!(self.peek(), b'<' | b'(' | b'[' | b'{') {
+            return Err(self.unexpected("`<`"));
+        }
         let start = self.at;
         let mut depth = 0_usize;
         while self.at < self.end {

@@ -72,64 +72,97 @@ pub(crate) fn of_bytes(bytes: Vec<u8>, ty: &ArrayType) -> Option<Elements> {
     }
 }
 
+/// The brackets around numbers: how many of them are open, and what each has so far.
+struct Brackets<'a> {
+    ty: &'a ArrayType,
+    depth: usize,
+    counts: Dims,
+    /// Numbers so far.
+    found: usize,
+}
+
+impl Brackets<'_> {
+    /// Goes into a bracket. Whether there may be one.
+    fn open(&mut self) -> bool {
+        if self.depth >= self.ty.rank() || (self.depth == 0 && self.found > 0) {
+            return false;
+        }
+        if self.depth > 0 {
+            self.counts[self.depth - 1] += 1;
+        }
+        self.counts[self.depth] = 0;
+        self.depth += 1;
+        true
+    }
+
+    /// Leaves a bracket. Otherwise the dimension, and the number of parts that it has here.
+    fn close(&mut self) -> std::result::Result<(), Option<(usize, usize)>> {
+        let dim = self.depth.checked_sub(1).ok_or(None)?;
+        if self.counts[dim] != self.ty.shape[dim] {
+            return Err(Some((dim, self.counts[dim])));
+        }
+        self.depth = dim;
+        Ok(())
+    }
+
+    /// Counts a number. Whether it may stand here: in all brackets, or alone in none.
+    fn number(&mut self) -> bool {
+        let (is_inside, is_alone) = (self.depth == self.ty.rank(), self.depth == 0 && self.found == 0);
+        if let (true, Some(last)) = (is_inside, self.counts.last_mut()) {
+            *last += 1;
+        }
+        self.found += 1;
+        is_alone || is_inside && self.depth > 0
+    }
+}
+
 /// Elements written as numbers in brackets for each dimension, or as one number.
 fn listed(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType) -> Result<Elements> {
     let text = cursor.slice(body.0, body.1).as_bytes();
     let count = ty.num_elements().unwrap_or(usize::MAX);
     // A number and its comma are two bytes of text.
     let mut bytes = Vec::with_capacity(count.min(text.len() / 2 + 1) * ty.dtype.size());
-    let rank = ty.rank();
-    let (mut depth, mut found, mut at) = (0_usize, 0_usize, 0_usize);
-    let mut counts = Dims::from_elem(0, rank);
-    let place = |at: usize, length: usize| (body.0 + at, body.0 + at + length);
-    let misplaced = |at: usize| cursor.fault(place(at, 1), &format!("the brackets do not fit `{ty}`"), "here");
+    let mut brackets = Brackets { ty, depth: 0, counts: Dims::from_elem(0, ty.rank()), found: 0 };
+    let mut at = 0;
+    let misplaced = |at: usize, length: usize| {
+        let place = (body.0 + at, body.0 + at + length);
+        Diagnostic::error(codes::SHAPE, format!("the brackets do not fit `{ty}`")).at(cursor.span(place), "here")
+    };
     while let Some(&byte) = text.get(at) {
+        let mut length = 1;
         match byte {
-            b' ' | b'\n' | b'\t' | b'\r' | b',' => at += 1,
-            b'[' => {
-                if depth >= rank || (depth == 0 && found > 0) {
-                    return Err(misplaced(at));
+            b' ' | b'\n' | b'\t' | b'\r' | b',' => {}
+            b'[' if brackets.open() => {}
+            b'[' => return Err(misplaced(at, 1)),
+            b']' => match brackets.close() {
+                Ok(()) => {}
+                Err(None) => return Err(misplaced(at, 1)),
+                Err(Some((dim, found))) => {
+                    let message = format!("{found} elements stand along dimension {dim} of `{ty}`");
+                    return Err(Diagnostic::error(codes::SHAPE, message)
+                        .at(cursor.span((body.0 + at, body.0 + at + 1)), "here"));
                 }
-                if depth > 0 {
-                    counts[depth - 1] += 1;
-                }
-                counts[depth] = 0;
-                (depth, at) = (depth + 1, at + 1);
-            }
-            b']' => {
-                if depth == 0 || counts[depth - 1] != ty.shape[depth - 1] {
-                    return Err(misplaced(at));
-                }
-                (depth, at) = (depth - 1, at + 1);
-            }
+            },
             _ => {
-                let length = text[at..].iter().position(|byte| b",] \n\t\r[".contains(byte)).unwrap_or(text.len() - at);
-                if (depth != rank && depth > 0) || (depth == 0 && found > 0) {
-                    return Err(misplaced(at));
+                length = text[at..].iter().position(|byte| b",] \n\t\r[".contains(byte)).unwrap_or(text.len() - at);
+                if !brackets.number() {
+                    return Err(misplaced(at, length));
                 }
-                let word = cursor.slice(body.0 + at, body.0 + at + length);
-                let is_read = push(&mut bytes, word, ty.dtype);
-                is_read.ok_or_else(|| no_element(cursor, place(at, length), word, ty.dtype))?;
-                if depth == 0 && rank > 0 {
-                    (found, at) = (1, at + length);
-                    continue;
-                }
-                if let Some(last) = counts.last_mut() {
-                    *last += 1;
-                }
-                (found, at) = (found + 1, at + length);
-                if found.is_multiple_of(LOOK) {
+                let place = (body.0 + at, body.0 + at + length);
+                let word = cursor.slice(place.0, place.1);
+                push(&mut bytes, word, ty.dtype).ok_or_else(|| no_element(cursor, place, word, ty.dtype))?;
+                if brackets.found.is_multiple_of(LOOK) {
                     check_cancelled()?;
                 }
             }
         }
+        at += length;
     }
-    let is_splat = found == 1 && bytes.len() == ty.dtype.size() && !text.contains(&b'[');
     match () {
-        () if depth > 0 => Err(misplaced(text.len().saturating_sub(1))),
-        () if is_splat => Ok(Elements::Splat(bytes)),
-        () if found == count => Ok(Elements::All(bytes)),
-        () => Err(wrong_count(cursor, body, ty, found)),
+        () if brackets.depth > 0 => Err(misplaced(text.len().saturating_sub(1), 1)),
+        () if brackets.found == 1 && !text.contains(&b'[') => Ok(Elements::Splat(bytes)),
+        () if brackets.found == count => Ok(Elements::All(bytes)),
+        () => Err(wrong_count(cursor, body, ty, brackets.found)),
     }
 }
 
@@ -191,11 +224,14 @@ fn no_element(cursor: &Cursor<'_>, place: (usize, usize), word: &str, dtype: DTy
 fn wrong_count(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType, found: usize) -> Diagnostic {
     let expected = ty.num_elements().unwrap_or(usize::MAX);
     let message = format!("`{ty}` has {expected} elements, found {found}");
-    Diagnostic::error(codes::SHAPE, message).at(cursor.span(body), "these elements")
+    let start = cursor.within(body).at_next();
+    Diagnostic::error(codes::SHAPE, message)
+        .at(cursor.span((start.min(body.1), body.1.min(start + 1))), "these elements")
 }
 
 fn wrong_bytes(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType, digits: &str) -> Diagnostic {
-    let span = cursor.span((body.0, body.1.min(body.0 + 40)));
+    let start = cursor.within(body).at_next();
+    let span = cursor.span((start, start + 1));
     // What MLIR's printer leaves out it writes as these digits.
     if digits.eq_ignore_ascii_case("0xDEADBEEF") {
         return elided(span);
@@ -246,8 +282,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let refused = [
-            ("[1, 2]", DType::S32, &[3][..], "brackets do not fit"),
-            ("[[1], [2]]", DType::S32, &[2], "brackets do not fit"),
+            ("[1, 2]", DType::S32, &[3][..], "2 elements stand along dimension 0"),
+            ("[[1], [2]]", DType::S32, &[2], "the brackets do not fit"),
             ("[1, 2", DType::S32, &[2], "brackets do not fit"),
             ("1, 2", DType::S32, &[2], "brackets do not fit"),
             ("[1], [1]", DType::S32, &[1], "brackets do not fit"),

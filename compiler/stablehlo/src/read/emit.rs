@@ -2,7 +2,7 @@
 
 use super::attribute::{Attribute, Attributes, Value};
 use super::body::{Val, tuple_of};
-use super::operation::Op;
+use super::op::Op;
 use super::reader::Reader;
 use super::types::TypeId;
 use halite_hlo::proto::{FrontendAttributes, HloInstructionProto};
@@ -43,7 +43,7 @@ impl<'t> Reader<'t> {
         results.iter().enumerate().map(element).collect()
     }
 
-    /// What no reader of the operation took: attributes for the frontend and claims of shardings are kept, those of other dialects are
+    /// Deals with attributes that no reader of the operation took: those for the frontend and claims of shardings are kept, those of other dialects are
     /// theirs, and any other is a fault.
     pub(crate) fn rest_of(&mut self, op: &mut Op<'t>) -> Result<Option<FrontendAttributes>> {
         let mut frontend = FrontendAttributes::default();

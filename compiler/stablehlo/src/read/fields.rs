@@ -2,7 +2,7 @@
 
 use super::attribute::{Attribute, Value};
 use super::dense::{Elements, elements};
-use super::operation::Op;
+use super::op::Op;
 use super::reader::Reader;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
@@ -36,6 +36,9 @@ impl<'t> Reader<'t> {
 
     /// Numbers in rows; a list is one row. `None` where they are none.
     fn rows(&self, attribute: &Attribute<'t>) -> Result<Option<Vec<Vec<i64>>>> {
+        if let Value::List(rows) = &attribute.value {
+            return rows.iter().map(|row| self.ints(row)).collect::<Result<Vec<_>>>().map(Some);
+        }
         let Value::Dense(body, ty) = attribute.value else { return Ok(None) };
         let ty = self.types.array(ty);
         let count = ty.num_elements().filter(|&count| count <= NUMBERS);

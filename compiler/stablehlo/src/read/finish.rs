@@ -1,7 +1,7 @@
 //! The module of all that was read.
 
+use super::attribute::{Attributes, Value};
 use super::body::{Body, Place};
-use super::module::gives;
 use super::reader::Reader;
 use halite_hlo::proto::{
     AliasEntryProto, BufferDonorEntryProto, FrontendAttributes, HloBufferDonorProto, HloComputationProto,
@@ -37,6 +37,12 @@ struct Visit {
 }
 
 impl Reader<'_> {
+    /// The computations of a text that was read, by their numbers, with the roots of functions. All of them are read.
+    pub(crate) fn bodies(&mut self) -> Vec<Body> {
+        self.roots(usize::MAX);
+        std::mem::take(&mut self.program.bodies).into_iter().flatten().collect()
+    }
+
     /// The module, checked.
     pub(crate) fn finished(mut self, file: &str) -> std::result::Result<CheckedHlo, Diagnostics> {
         let entry = self.entry_number()?;
@@ -182,7 +188,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is said of the arguments and results of the entry.
+    /// Keeps the attributes of arguments and results of the entry.
     fn of_entry(&mut self, module: &mut HloModuleProto, entry: usize) {
         let Some(signature) = self.signatures.get(&entry) else { return };
         let (mut aliases, mut donors) = (Vec::new(), Vec::new());
@@ -258,4 +264,14 @@ impl Reader<'_> {
 fn numbered(mut base: String, inst: &HloInstructionProto) -> String {
     write!(base, ".{}", inst.id).expect("writing to a string succeeds");
     base
+}
+
+/// The result whose buffer an argument gives, or that it gives it to any; of arguments of the entry.
+fn gives(attributes: &Attributes<'_>) -> (Option<i64>, bool) {
+    let alias = attributes.get("tf.aliasing_output").and_then(|alias| match alias.value {
+        Value::Int(output) => Some(output),
+        _ => None,
+    });
+    let donates = attributes.get("jax.buffer_donor").is_some_and(|donor| donor.value != Value::Bool(false));
+    (alias, donates)
 }

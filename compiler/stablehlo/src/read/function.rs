@@ -2,31 +2,10 @@
 
 use super::attribute::{Attributes, Value};
 use super::body::{Frame, Place, Takes, Val};
-use super::operation::Stated;
+use super::op::Stated;
 use super::reader::Reader;
-use super::types::TypeId;
+use super::signature::{Argument, Signature};
 use halite_support::{Diagnostic, Result, codes};
-
-/// What is said of the arguments and results of a function.
-#[derive(Debug, Default)]
-pub(crate) struct Signature<'t> {
-    pub(crate) arguments: Vec<Argument<'t>>,
-    pub(crate) results: Vec<Attributes<'t>>,
-    /// The types of results.
-    types: Vec<TypeId>,
-    /// The values that it returns.
-    pub(crate) returned: Vec<Val>,
-}
-
-/// An argument of a function.
-#[derive(Debug)]
-pub(crate) struct Argument<'t> {
-    name: &'t str,
-    ty: TypeId,
-    pub(crate) attributes: Attributes<'t>,
-    /// The name that its location gives it.
-    location: super::location::LocationId,
-}
 
 impl<'t> Reader<'t> {
     /// `func.func public @name(%a: type {..}, ..) -> (type {..}, ..) attributes {..} {..}`, from behind the first word.

@@ -1,8 +1,7 @@
 //! Modules, and what stands around them.
 
-use super::attribute::{Attributes, Value};
-use super::body::Body;
-use super::operation::Stated;
+use super::attribute::Attributes;
+use super::op::Stated;
 use super::reader::Reader;
 use halite_hlo::CheckedHlo;
 use halite_hlo::proto::FrontendAttributes;
@@ -65,10 +64,16 @@ impl<'t> Reader<'t> {
                     self.only(&mut has_module, start)?;
                     self.generic_module()?;
                 }
+                _ if !self.is_item() => return Err(self.cursor.unexpected("`module` or `func.func`")),
                 _ => self.next_function(start)?,
             }
         }
         Ok(())
+    }
+
+    /// Whether the next word begins a function, or an operation that should be in one.
+    fn is_item(&mut self) -> bool {
+        self.cursor.peek() == b'"' || self.cursor.peek_word() == "func" || self.cursor.peek_word().contains('.')
     }
 
     fn only(&mut self, has_module: &mut bool, start: usize) -> Result<()> {
@@ -209,6 +214,8 @@ impl<'t> Reader<'t> {
     fn next_function(&mut self, start: usize) -> Result<()> {
         match self.one_function(start) {
             Err(fault) if fault.code() == codes::CANCELLED || fault.code() == codes::LIMIT => Err(fault),
+            // What follows from a text that ends early is not told.
+            Err(fault) if self.cursor.is_at_end() => Err(fault),
             Err(fault) => {
                 self.frames.clear();
                 self.report(fault)?;
@@ -256,20 +263,4 @@ impl<'t> Reader<'t> {
         *meshes = format!("{{{}{mesh}}}", others.unwrap_or_default());
         Ok(())
     }
-}
-
-/// The result whose buffer an argument gives, or that it gives it to any; of arguments of the entry.
-pub(crate) fn gives(attributes: &Attributes<'_>) -> (Option<i64>, bool) {
-    let alias = attributes.get("tf.aliasing_output").and_then(|alias| match alias.value {
-        Value::Int(output) => Some(output),
-        _ => None,
-    });
-    let donates = attributes.get("jax.buffer_donor").is_some_and(|donor| donor.value != Value::Bool(false));
-    (alias, donates)
-}
-
-/// The computations of a text that was read, by their numbers, with the roots of functions. All of them are read.
-pub(crate) fn bodies(reader: &mut Reader<'_>) -> Vec<Body> {
-    reader.roots(usize::MAX);
-    std::mem::take(&mut reader.program.bodies).into_iter().flatten().collect()
 }

@@ -1,7 +1,8 @@
 //! Operations in the generic form, and what both forms share.
 
-use super::attribute::{Attribute, Attributes};
+use super::attribute::Attributes;
 use super::body::{Place, Region, Takes, Val};
+use super::op::{Op, Stated};
 use super::ops::Entry;
 use super::reader::{DEPTH, Reader};
 use super::types::TypeId;
@@ -13,23 +14,7 @@ const LOOK: usize = 256;
 /// The most faults that are told of one text.
 const FAULTS: usize = 100;
 
-/// An operation that was read.
-#[derive(Debug)]
-pub(crate) struct Op<'t> {
-    /// The name with its dialect.
-    pub(crate) name: &'t str,
-    /// The opcode of HLO that it is.
-    pub(crate) opcode: &'static str,
-    pub(crate) place: Place,
-    pub(crate) operands: Vec<Val>,
-    pub(crate) attributes: Attributes<'t>,
-    pub(crate) regions: Vec<Region>,
-    pub(crate) results: Vec<TypeId>,
-    /// Whether no fault of an operand was told before.
-    pub(crate) is_whole: bool,
-}
-
-/// What an operation was.
+/// The outcome of an operation.
 enum Step {
     /// One whose values have names now.
     Values,
@@ -377,20 +362,5 @@ impl<'t> Reader<'t> {
             }
             self.cursor.at += 1;
         }
-    }
-}
-
-/// The types that are stated of an operation.
-#[derive(Debug, Default)]
-pub(crate) struct Stated {
-    /// Those of operands, or of all there is where results are not told apart.
-    pub(crate) types: Vec<TypeId>,
-    pub(crate) results: Option<Vec<TypeId>>,
-}
-
-impl<'t> Op<'t> {
-    /// Takes an attribute out, under one of its names.
-    pub(crate) fn take(&mut self, names: [&str; 2]) -> Option<Attribute<'t>> {
-        names.iter().find_map(|name| self.attributes.take(name))
     }
 }

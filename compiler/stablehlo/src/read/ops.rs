@@ -3,6 +3,7 @@
 mod chlo;
 mod collective;
 mod control;
+mod convolution;
 mod dot;
 mod indexing;
 mod movement;
@@ -12,14 +13,15 @@ mod structure;
 mod windows;
 
 use super::body::{Takes, Val};
-use super::operation::Op;
+use super::op::Op;
 use super::pretty::{self, Pretty};
 use super::reader::Reader;
 use halite_hlo::Opcode;
 use halite_support::{Diagnostic, Result, codes};
 use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
-/// What makes instructions of an operation; the values of its results.
+/// The maker of the instructions of an operation; the values of its results.
 type Lower = for<'t> fn(&mut Reader<'t>, Op<'t>) -> Result<Vec<Val>>;
 
 /// How an operation is read.
@@ -29,21 +31,24 @@ pub(crate) struct Entry {
     pub(crate) opcode: &'static str,
     pub(crate) pretty: Pretty,
     pub(crate) lower: Lower,
-    /// What its regions take.
+    /// How its regions take values.
     pub(crate) takes: Takes,
 }
 
 /// Every operation that is read, by its name.
-pub(crate) fn entries() -> FxHashMap<&'static str, Entry> {
+static ENTRIES: LazyLock<FxHashMap<&'static str, Entry>> = LazyLock::new(entries);
+
+fn entries() -> FxHashMap<&'static str, Entry> {
     let of_table = Opcode::ALL.iter().filter_map(|&opcode| Some((opcode.row().stablehlo?, of_opcode(opcode)?)));
     let each = |opcode, pretty, lower| Entry { opcode, pretty, lower, takes: Takes::Each };
     let loops = |opcode, pretty, lower| Entry { opcode, pretty, lower, takes: Takes::Tuple };
-    let others: [(&str, Entry); 14] = [
+    let others: [(&str, Entry); 15] = [
         ("call", each(Opcode::Call.name(), pretty::call, structure::call)),
         ("chlo.top_k", each("", pretty::plain, chlo::top_k)),
         ("sdy.sharding_constraint", each("", structure::claimed, structure::same)),
         ("stablehlo.case", loops("conditional", pretty::plain, control::branches)),
         ("stablehlo.composite", each(Opcode::Call.name(), pretty::composite, structure::composite)),
+        ("stablehlo.convolution", each("convolution", convolution::pretty, convolution::convolution)),
         ("stablehlo.dot", each(Opcode::Dot.name(), pretty::plain, dot::dot)),
         ("stablehlo.if", loops("conditional", pretty::plain, control::branches)),
         ("stablehlo.partition_id", each("partition-id", pretty::plain, plain::plain)),
@@ -104,7 +109,7 @@ const DIALECTS: [&str; 4] = ["stablehlo", "chlo", "func", "sdy"];
 impl<'t> Reader<'t> {
     /// The entry of an operation, or the fault that it is none that is read.
     pub(crate) fn entry(&self, name: &str, place: (usize, usize)) -> Result<Entry> {
-        self.entries.get(name).copied().ok_or_else(|| {
+        ENTRIES.get(name).copied().ok_or_else(|| {
             let dialect = name.split_once('.').map_or("func", |(dialect, _)| dialect);
             let fault = |message: String, help: &str| {
                 Diagnostic::error(codes::FOREIGN, message).at(self.cursor.span(place), "this operation").help(help)

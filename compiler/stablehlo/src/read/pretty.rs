@@ -2,7 +2,7 @@
 
 use super::attribute::{Attribute, Value};
 use super::body::{Place, Takes};
-use super::operation::Op;
+use super::op::Op;
 use super::reader::Reader;
 use super::types::TypeId;
 use halite_support::{Diagnostic, Result, codes};
@@ -143,7 +143,7 @@ pub(crate) fn reduce<'t>(reader: &mut Reader<'t>, op: &mut Op<'t>, depth: usize)
 }
 
 impl<'t> Reader<'t> {
-    /// What stands between the name of an operation and its types.
+    /// Reads all between the name of an operation and its types.
     fn items(&mut self, op: &mut Op<'t>) -> Result<()> {
         loop {
             match self.cursor.peek() {

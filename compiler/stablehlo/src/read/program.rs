@@ -5,7 +5,7 @@ use halite_hlo::proto::HloInstructionProto;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// What is said of a function besides its instructions.
+/// A function besides its instructions.
 #[derive(Debug, Default)]
 pub(crate) struct Function {
     pub(crate) name: String,

@@ -1,12 +1,11 @@
-//! What is known of a text while it is read.
+//! The state of reading a text.
 
 use super::attribute::Attribute;
 use super::body::{Capture, Found, Frame, Place, Region, Takes, Val};
 use super::cursor::Cursor;
-use super::function::Signature;
 use super::location::Locations;
-use super::ops::{Entry, entries};
 use super::program::Program;
+use super::signature::Signature;
 use super::types::{TypeId, Types};
 use halite_hlo::Opcode;
 use halite_hlo::proto::{HloModuleProto, ShapeProto};
@@ -19,6 +18,14 @@ pub(crate) const DEPTH: usize = 64;
 
 /// The most bytes of a constant that is copied into the regions that read it.
 const COPIED: usize = 1024;
+
+/// An operation of CHLO on a type, with the number of elements that it keeps where it does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Instance<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) ty: TypeId,
+    pub(crate) count: i64,
+}
 
 /// A text and what was read of it.
 #[derive(Debug)]
@@ -33,14 +40,13 @@ pub(crate) struct Reader<'t> {
     /// The function that is read, and the regions in it that are open.
     pub(crate) frames: Vec<Frame<'t>>,
     pub(crate) program: Program,
-    /// What is said of functions that were read.
+    /// The signatures of functions that were read.
     pub(crate) signatures: BTreeMap<usize, Signature<'t>>,
-    /// What is said of the module.
+    /// The module, as far as it is said outside of functions.
     pub(crate) module: HloModuleProto,
     pub(crate) faults: Diagnostics,
-    /// The functions that operations of CHLO became, by their texts.
-    pub(crate) decompositions: BTreeMap<String, usize>,
-    pub(crate) entries: FxHashMap<&'static str, Entry>,
+    /// The functions that operations of CHLO became.
+    pub(crate) decompositions: FxHashMap<Instance<'t>, usize>,
     /// Operations so far.
     pub(crate) operations: usize,
 }
@@ -56,10 +62,9 @@ impl<'t> Reader<'t> {
             frames: Vec::new(),
             program: Program::default(),
             signatures: BTreeMap::new(),
-            decompositions: BTreeMap::new(),
+            decompositions: FxHashMap::default(),
             module: HloModuleProto::default(),
             faults: Diagnostics::new(),
-            entries: entries(),
             operations: 0,
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub(crate) const TARGET: Target = Target {
     name: "model",
-    share: 50,
+    share: 40,
     seeds,
     prepare: |_| {
         let registry = Registry::builtin();

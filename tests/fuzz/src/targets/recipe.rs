@@ -8,7 +8,7 @@ use halite_neuron::settings::{Profile, Surroundings, warnings};
 use halite_recipe::Recipe;
 use halite_support::SourceMap;
 
-pub(crate) const TARGET: Target = Target { name: "recipe", share: 80, seeds, prepare: |_| Box::new(run), ..TEXT };
+pub(crate) const TARGET: Target = Target { name: "recipe", share: 50, seeds, prepare: |_| Box::new(run), ..TEXT };
 
 /// The prefix of an override, which counts as a line of the recipe.
 const OVERRIDE: &str = "#--set ";

@@ -1,15 +1,14 @@
 //! Operations of CHLO by what they mean.
 
-use super::super::module;
 use crate::read::body::{Body, Val};
-use crate::read::operation::Op;
+use crate::read::op::Op;
 use crate::read::program::Function;
-use crate::read::reader::Reader;
+use crate::read::reader::{Instance, Reader};
 use halite_hlo::{ArrayType, Opcode};
 use halite_support::{FileId, Result, codes};
 use halite_tensor::DType;
 
-/// What operations on one or two tensors mean, for scalars.
+/// The meanings of operations on one tensor, written for scalars.
 const LIBRARY: &str = include_str!("chlo.mlir");
 
 /// The operations of the library.
@@ -32,7 +31,7 @@ pub(super) const NAMES: [&str; 15] = [
 ];
 
 /// A call of the function that the library has for an operation.
-pub(super) fn decomposed<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
+pub(super) fn decomposed<'t>(reader: &mut Reader<'t>, op: Op<'t>) -> Result<Vec<Val>> {
     let Some(first) = op.operands.first() else {
         return Err(reader.fault_of(&op, codes::ARITY, "takes an operand"));
     };
@@ -40,9 +39,16 @@ pub(super) fn decomposed<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<
     if !ty.dtype.is_float() {
         return Err(reader.fault_of(&op, codes::DTYPE, &format!("takes floats, found `{ty}`")));
     }
-    let name = op.name.trim_start_matches("chlo.");
-    let text = instance(name, &ty).ok_or_else(|| reader.fault_of(&op, codes::FOREIGN, "has no form"))?;
-    call(reader, &mut op, text)
+    let key = Instance { name: op.name, ty: first.ty, count: 0 };
+    let number = match reader.decompositions.get(&key) {
+        Some(&known) => known,
+        None => {
+            let text = instance(op.name.trim_start_matches("chlo."), &ty);
+            let text = text.ok_or_else(|| reader.fault_of(&op, codes::FOREIGN, "has no form"))?;
+            added(reader, &op, key, &text)?
+        }
+    };
+    call(reader, op, number)
 }
 
 /// The largest elements along the last dimension and their positions: a sort, of which the first are kept.
@@ -85,7 +91,8 @@ pub(super) fn top_k<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<V
   return %values, %indices : {values}, {indices}
 }}"
     );
-    call(reader, &mut op, text)
+    let number = added(reader, &op, Instance { name: op.name, ty: operand.ty, count }, &text)?;
+    call(reader, op, number)
 }
 
 /// The function of the library for tensors of a type. Narrow floats are computed as `f32`.
@@ -147,31 +154,17 @@ fn spelled(line: &str) -> String {
     text
 }
 
-/// A call of the function that a text of ours holds, which is read once.
-fn call<'t>(reader: &mut Reader<'t>, op: &mut Op<'t>, text: String) -> Result<Vec<Val>> {
-    let number = match reader.decompositions.get(&text) {
-        Some(&known) => known,
-        None => {
-            let number = added(reader, op, &text)?;
-            reader.decompositions.insert(text, number);
-            number
-        }
-    };
-    let call = Op {
-        name: op.name,
-        opcode: Opcode::Call.name(),
-        place: op.place,
-        operands: std::mem::take(&mut op.operands),
-        attributes: std::mem::take(&mut op.attributes),
-        regions: Vec::new(),
-        results: std::mem::take(&mut op.results),
-        is_whole: true,
-    };
+/// A call of a function that was read from a text of ours.
+fn call<'t>(reader: &mut Reader<'t>, op: Op<'t>, number: usize) -> Result<Vec<Val>> {
+    let call = Op { opcode: Opcode::Call.name(), ..op };
     reader.emit(call, |inst| inst.called_computation_ids = vec![number as i64])
 }
 
-/// Reads a text of ours and adds its computations; the number of its entry.
-fn added<'t>(reader: &mut Reader<'t>, op: &Op<'t>, text: &str) -> Result<usize> {
+/// Reads a text of ours and adds its computations once; the number of its entry.
+fn added<'t>(reader: &mut Reader<'t>, op: &Op<'t>, key: Instance<'t>, text: &str) -> Result<usize> {
+    if let Some(&known) = reader.decompositions.get(&key) {
+        return Ok(known);
+    }
     let mut inner = Reader::new(text, FileId::of(op.name, text));
     inner.text()?;
     if let Some(fault) = inner.faults.iter().next() {
@@ -179,7 +172,7 @@ fn added<'t>(reader: &mut Reader<'t>, op: &Op<'t>, text: &str) -> Result<usize> 
     }
     let first = reader.program.bodies.len();
     let entry = inner.entry_number()?;
-    for body in module::bodies(&mut inner) {
+    for body in inner.bodies() {
         let Body { mut instructions, parameters, root, .. } = body;
         for inst in &mut instructions {
             inst.called_computation_ids.iter_mut().for_each(|callee| *callee += first as i64);
@@ -189,5 +182,6 @@ fn added<'t>(reader: &mut Reader<'t>, op: &Op<'t>, text: &str) -> Result<usize> 
     }
     let name = op.name.trim_start_matches("chlo.").to_owned();
     reader.program.functions.insert(first + entry, Function { name, is_private: true, ..Function::default() });
+    reader.decompositions.insert(key, first + entry);
     Ok(first + entry)
 }

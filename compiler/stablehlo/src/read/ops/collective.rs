@@ -2,7 +2,7 @@
 
 use crate::read::attribute::Value;
 use crate::read::body::Val;
-use crate::read::operation::Op;
+use crate::read::op::Op;
 use crate::read::reader::Reader;
 use halite_hlo::proto::{HloInstructionProto, ReplicaGroup, SourceTarget};
 use halite_support::{Result, codes};

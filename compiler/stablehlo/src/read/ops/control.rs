@@ -1,7 +1,7 @@
 //! Loops and branches, whose computations take one tuple.
 
 use crate::read::body::{Capture, Region, Val, tuple_of};
-use crate::read::operation::Op;
+use crate::read::op::Op;
 use crate::read::reader::Reader;
 use crate::read::types::TypeId;
 use halite_hlo::ArrayType;

@@ -2,7 +2,7 @@
 
 use crate::read::attribute::{Attribute, Value};
 use crate::read::body::Val;
-use crate::read::operation::Op;
+use crate::read::op::Op;
 use crate::read::reader::Reader;
 use halite_hlo::proto::{DotDimensionNumbers, PrecisionConfig};
 use halite_support::{Result, codes};
@@ -61,7 +61,7 @@ fn pairs(op: &mut Op<'_>, name: &str) -> (Vec<i64>, Vec<i64>) {
 }
 
 /// The precision at which a backend that has a choice multiplies each operand; `None` where it is the usual one.
-fn precision<'t>(reader: &Reader<'t>, op: &mut Op<'t>) -> Result<Option<PrecisionConfig>> {
+pub(super) fn precision<'t>(reader: &Reader<'t>, op: &mut Op<'t>) -> Result<Option<PrecisionConfig>> {
     let Some(attribute) = op.take(["precision_config", "precision"]) else { return Ok(None) };
     let Value::List(list) = &attribute.value else {
         return Err(reader.misfit(&attribute, "a list of precisions"));

@@ -1,7 +1,7 @@
 //! Operations at positions that are known at run time.
 
 use crate::read::body::Val;
-use crate::read::operation::Op;
+use crate::read::op::Op;
 use crate::read::reader::Reader;
 use halite_hlo::proto::{GatherDimensionNumbers, ScatterDimensionNumbers};
 use halite_support::Result;

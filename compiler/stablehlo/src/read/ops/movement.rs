@@ -1,7 +1,7 @@
 //! Operations that move elements by positions that are known.
 
 use crate::read::body::Val;
-use crate::read::operation::Op;
+use crate::read::op::Op;
 use crate::read::reader::Reader;
 use halite_hlo::proto::{PaddingConfig, PaddingConfigDimension, SliceDimensions};
 use halite_support::{Result, codes};

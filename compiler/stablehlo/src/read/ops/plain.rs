@@ -1,7 +1,7 @@
 //! Operations of which operands and types are almost all there is to say.
 
 use crate::read::body::Val;
-use crate::read::operation::Op;
+use crate::read::op::Op;
 use crate::read::reader::Reader;
 use halite_support::{Result, codes};
 

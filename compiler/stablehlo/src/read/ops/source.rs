@@ -3,7 +3,7 @@
 use crate::read::attribute::Value;
 use crate::read::body::Val;
 use crate::read::dense::{Elements, bytes_of, elements, elided, of_bytes};
-use crate::read::operation::Op;
+use crate::read::op::Op;
 use crate::read::reader::Reader;
 use crate::read::types::TypeId;
 use halite_hlo::proto::LiteralProto;

@@ -1,7 +1,7 @@
 //! Reductions over windows.
 
 use crate::read::body::Val;
-use crate::read::operation::Op;
+use crate::read::op::Op;
 use crate::read::reader::Reader;
 use halite_hlo::proto::{Window, WindowDimension};
 use halite_support::{Result, codes};
