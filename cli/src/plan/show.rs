@@ -41,7 +41,7 @@ pub(super) fn bill(name: &str, manifest: &Manifest, machine: &Machine, bill: &Bi
         counted(bill.ranks as usize, "rank")
     );
     text.push_str(&facts(&figures(bill)));
-    text.push_str(&format!("\n\n{}\n{}", times(&bill.step), memory(bill)));
+    text.push_str(&format!("\n{}\n{}", times(&bill.step), memory(bill)));
     text.push_str(&format!("\n{}", costs(&bill.costs)));
     if let Some(whole) = whole {
         text.push_str(&format!("\n{}", of_whole(bill, whole)));
@@ -128,7 +128,7 @@ fn of_whole(bill: &Bill, whole: &Whole) -> String {
         ("failures", format!("one in {}, {} to go on", seconds(failures.between), seconds(failures.restart))),
         ("checkpoints", format!("every {}, {} each", seconds(run.interval), seconds(failures.save))),
     ];
-    format!("{}\n", facts(&pairs))
+    facts(&pairs)
 }
 
 fn sources(machine: &Machine) -> String {
@@ -182,7 +182,7 @@ pub(super) fn ranked(question: &Question, found: &Plan, whole: Option<&Whole>) -
          the peak rate that products take, those included that are computed again. `$/B`: of a billion tokens.\n",
     ));
     if let Some(best) = found.planned.first() {
-        text.push_str(&format!("\nThe first of these:\n\n{}\n", facts(&figures(&best.bill))));
+        text.push_str(&format!("\nThe first of these:\n\n{}", facts(&figures(&best.bill))));
         text.push_str(&format!("\n{}", times(&best.bill.step)));
         if let Some(whole) = whole {
             text.push_str(&format!("\n{}", of_whole(&best.bill, whole)));
@@ -282,7 +282,7 @@ pub(super) fn considered(found: &Plan) -> String {
     if refused > 0 {
         pairs.push(("refused", count(refused)));
     }
-    let mut text = format!("\n{}\n", facts(&pairs));
+    let mut text = format!("\n{}", facts(&pairs));
     for (reason, times) in &found.refusals {
         text.push_str(&format!("  {times} x {reason}\n"));
     }
