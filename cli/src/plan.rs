@@ -242,7 +242,7 @@ fn no_machine(context: &Context, name: &TargetName) -> Diagnostic {
 
 /// Says which limit is missed by how much.
 fn out_of_bounds(all: &[Sized]) -> Diagnostic {
-    let message = "no plan stays within the deadline and the budget";
+    let message = "no plan stays within the stated limits";
     let said = all.iter().filter_map(|own| {
         let whole = own.whole.as_ref()?;
         let cost = own
@@ -251,7 +251,7 @@ fn out_of_bounds(all: &[Sized]) -> Diagnostic {
             .cost()
             .map_or_else(String::new, |cost| format!(" and {}", amounts::dollars(whole.dollars(cost))));
         let instances = counted(own.instances as usize, "instance");
-        Some(format!("{instances} take {}{cost}: {}", amounts::seconds(whole.run.expected), own.best.layout))
+        Some(format!("{instances}: {}{cost}, with {}", amounts::seconds(whole.run.expected), own.best.layout))
     });
     let help = "take more nodes for the deadline, fewer for the budget, or fewer tokens";
     said.fold(Diagnostic::error(codes::USAGE, message).help(help), |error, said| error.note(said))
@@ -269,7 +269,7 @@ fn nothing_fits(question: &Question, found: &Found) -> Diagnostic {
             crate::table::bytes(question.machine.capacity)
         ),
         None if found.considered.too_much_state > 0 => format!(
-            "take more nodes: in {} of {} layouts the state alone is more than the {} of a rank",
+            "take more nodes: in {} of {} layouts state and activations are more than the {} of a rank",
             found.considered.too_much_state,
             found.considered.layouts,
             crate::table::bytes(question.machine.capacity)

@@ -18,7 +18,8 @@ impl Sized {
     /// Time and money of the whole run, or of an update and a billion tokens where no tokens are stated.
     fn spent(&self) -> Spent {
         let cost = self.best.bill.cost();
-        let of_run = |whole: &Whole| Spent { seconds: whole.run.expected, dollars: cost.map(|cost| whole.dollars(cost)) };
+        let of_run =
+            |whole: &Whole| Spent { seconds: whole.run.expected, dollars: cost.map(|cost| whole.dollars(cost)) };
         let of_update = || Spent { seconds: self.best.bill.step.total, dollars: cost.map(|cost| cost.billion_tokens) };
         self.whole.as_ref().map_or_else(of_update, of_run)
     }

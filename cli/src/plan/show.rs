@@ -273,7 +273,7 @@ pub(super) fn considered(found: &Plan) -> String {
     let count = |number: usize| grouped(number as u64);
     let mut pairs = vec![
         ("layouts", count(layouts)),
-        ("state too large", format!("{}, more than a rank has before anything runs", count(too_much_state))),
+        ("too large", format!("{}, whose state and activations are more than a rank has", count(too_much_state))),
         ("too slow", format!("{}, whose bound is above the last that is shown", count(too_slow))),
         ("shallow", format!("{}, told from models of two and three layers in each part", count(shallow))),
         ("do not fit", format!("{} of these", count(too_much_memory))),

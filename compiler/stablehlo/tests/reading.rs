@@ -174,6 +174,33 @@ func.func private @gelu(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 #[test]
+fn a_convolution_is_the_same_in_either_form() {
+    let convolution = |text: &str| {
+        let hlo = sound(&format!(
+            "func.func @main(%x: tensor<1x8x9x4xf32>, %k: tensor<3x2x2x6xf32>) -> tensor<1x4x9x6xf32> {{\n  %0 = {text} : \
+             (tensor<1x8x9x4xf32>, tensor<3x2x2x6xf32>) -> tensor<1x4x9x6xf32>\n  return %0 : tensor<1x4x9x6xf32>\n}}"
+        ));
+        hlo.computations[0].instructions[2].clone()
+    };
+    let pretty = convolution(
+        "stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 1], \
+         pad = [[1, 0], [0, 1]], rhs_dilate = [1, 1]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64}",
+    );
+    let generic = convolution(
+        "\"stablehlo.convolution\"(%x, %k) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, \
+         o]->[b, 0, 1, f]>, feature_group_count = 2 : i64, padding = dense<[[1, 0], [0, 1]]> : tensor<2x2xi64>, window_strides = \
+         array<i64: 2, 1>}>",
+    );
+    assert_eq!(pretty, generic);
+    let numbers = pretty.convolution_dimension_numbers.unwrap();
+    assert_eq!((numbers.kernel_spatial_dimensions, numbers.kernel_output_feature_dimension), (vec![0, 1], 3));
+    let dimensions = pretty.window.unwrap().dimensions;
+    let window: Vec<_> =
+        dimensions.iter().map(|dim| (dim.size, dim.stride, dim.padding_low, dim.padding_high)).collect();
+    assert_eq!((window, pretty.feature_group_count), (vec![(3, 2, 1, 0), (2, 1, 0, 1)], 2));
+}
+
+#[test]
 fn all_faults_are_told_at_once() {
     let found = faults(&function(
         "  %0 = stablehlo.fft %x, type = FFT, length = [4] : (tensor<4xf32>) -> tensor<4xf32>

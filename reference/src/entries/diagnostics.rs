@@ -37,6 +37,7 @@ examples! {
     "E0207" "ir/unknown_op";
     "E0208" "ir/duplicate_value";
     "E0209" "ir/legal_unrealized_rounding";
+    "E0216" "stablehlo/dialect";
     "E0301" "models/unknown_name";
     "E0302" "models/unused_parameter";
     "E0303" "models/too_few_arguments";

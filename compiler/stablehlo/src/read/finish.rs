@@ -8,7 +8,7 @@ use halite_hlo::proto::{
     HloInputOutputAliasProto, HloInstructionProto, HloModuleProto, ProgramShapeProto,
 };
 use halite_hlo::{CheckedHlo, OUTPUT_NAMES, Opcode, identifier};
-use halite_support::{Diagnostic, Diagnostics, Names, Result, codes};
+use halite_support::{Diagnostic, Diagnostics, Names, Result, check_cancelled, codes};
 use std::fmt::Write;
 
 /// The name of the entry.
@@ -59,6 +59,7 @@ impl Reader<'_> {
         let mut numbers = vec![0_i64; self.program.bodies.len()];
         let mut names = Names::default();
         for number in order {
+            check_cancelled()?;
             let Some(body) = self.program.bodies[number].take() else { continue };
             numbers[number] = module.computations.len() as i64;
             let name = match self.program.functions.get(&number) {
