@@ -80,6 +80,13 @@ impl TrainBar {
         Some((last.seen.of_number((seen as f64 / seconds.max(1e-9)) as u64), self.recent.len()))
     }
 
+    /// The mean seconds of the last updates; `None` where no device of the target made them.
+    pub(super) fn update_seconds(&self) -> Option<f64> {
+        self.recent.back()?.mfu?;
+        let seconds = self.recent.iter().map(|record| record.data + record.compute);
+        Some(seconds.sum::<f64>() / self.recent.len() as f64)
+    }
+
     /// The speed, and how long the rest of the updates takes with all that comes between them.
     fn speed(&self, step: u64) -> String {
         let Some((rate, _)) = self.rate() else { return String::new() };

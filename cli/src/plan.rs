@@ -3,6 +3,7 @@
 mod amounts;
 mod calibration;
 mod choice;
+mod described;
 mod run;
 mod show;
 
@@ -48,6 +49,9 @@ pub(super) struct Plan {
     /// Plan for this instance of the target [default: the usual one].
     #[arg(long, value_name = "NAME")]
     instance: Option<String>,
+    /// Plan for the machine that this file describes, in the place of a target: see the guide on plans.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "instance", "output"])]
+    machine: Option<PathBuf>,
     /// Search the layouts that use this many instances; several numbers are compared: `4,8,16`.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=65_536))]
     nodes: Vec<u64>,
@@ -79,13 +83,16 @@ pub(super) struct Plan {
     #[arg(long, requires = "nodes")]
     explain: bool,
     /// Compare the arithmetic with published figures.
-    #[arg(long, conflicts_with_all = ["input", "nodes", "tokens", "set", "instance"])]
+    #[arg(long, conflicts_with_all = ["input", "nodes", "tokens", "set", "instance", "machine"])]
     calibration: bool,
 }
 
 impl Plan {
     pub(super) fn run(mut self, context: &mut Context) -> Result<Output> {
         let Some(input) = self.input.take().filter(|_| !self.calibration) else { return calibration::show(context) };
+        if let Some(file) = &self.machine {
+            self.target = Some(described::register(context, file)?);
+        }
         let set: Vec<String> =
             self.set.iter().cloned().chain(self.target.iter().map(|target| format!("target={target}"))).collect();
         let source = context.session.load(&input, &set)?;
@@ -210,6 +217,12 @@ pub(super) fn summary(context: &Context, manifest: &Manifest) -> Option<String> 
         machine.instance.name,
         amounts::percent(bill.hfu)
     ))
+}
+
+/// The seconds of an update of a bundle; `None` where nothing tells them.
+pub(super) fn update_seconds(context: &Context, manifest: &Manifest) -> Option<f64> {
+    let machine = machines(context, &manifest.recipe).ok()?.into_iter().next()?;
+    Some(Bill::of(manifest, &machine)?.step.total)
 }
 
 /// The machines of a recipe's target, the usual one first.

@@ -25,13 +25,15 @@ enum Format {
 }
 
 impl Format {
-    /// The format of a file, by what is in it. Text has no bytes that a serialized module begins with.
+    /// The format of a file, by what is in it. Text is UTF-8, and has no bytes that a serialized module begins with.
     fn of(bytes: &[u8]) -> Self {
         let head = bytes.get(..HEAD).unwrap_or(bytes);
+        // The last character of the head may be cut.
+        let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
         let is_control = |byte: &u8| *byte < b' ' && !b"\n\r\t".contains(byte);
         match () {
             () if halite_stablehlo::is_bytecode(bytes) => Format::Bytecode,
-            () if head.is_empty() || head.iter().any(is_control) => Format::Hlo,
+            () if head.is_empty() || !is_utf8 || head.iter().any(is_control) => Format::Hlo,
             () if bytes.starts_with(b"HloModule") => Format::HloText,
             () => Format::Text,
         }
@@ -84,6 +86,7 @@ mod tests {
         let formats = [
             (&b"\x0a\x09module_ab\x12\x04main"[..], Format::Hlo),
             (b"", Format::Hlo),
+            (b"\xff\xff", Format::Hlo),
             (b"\n\tmodule @a {\n}\n", Format::Text),
             (b"#loc = loc(unknown)", Format::Text),
             (b"ML\xEFR\x0dStableHLO", Format::Bytecode),

@@ -10,6 +10,7 @@ use crate::deny::{Deny, denied};
 use crate::device::{Device, Running};
 use crate::idle;
 use crate::memory;
+use crate::plan;
 use crate::signals::Signals;
 use crate::table::counted;
 use crate::terminal;
@@ -211,6 +212,7 @@ impl Train {
             wish: output.wish(),
             completed: 0,
             epochs: 0,
+            estimated: plan::update_seconds(context, &bundle.manifest),
         };
         let history = train(executor, &bundle, &data, &options, &output, &mut watcher);
         watcher.spinner.finish_and_clear();
@@ -301,6 +303,8 @@ struct Watcher<'a> {
     completed: u64,
     /// The number of complete passes over all training data.
     epochs: u64,
+    /// The seconds that an update is estimated to take; `None` where nothing tells it.
+    estimated: Option<f64>,
 }
 
 impl Watcher<'_> {
@@ -320,7 +324,8 @@ impl Watcher<'_> {
                 Ok(failed(errors, output))
             }
             history => {
-                let watched = Watched { rate: self.bar.rate(), epochs: self.epochs };
+                let update = self.bar.update_seconds().zip(self.estimated).map(<[f64; 2]>::from);
+                let watched = Watched { rate: self.bar.rate(), epochs: self.epochs, update };
                 Ok(summary(&history?, output, has_report, &watched))
             }
         }

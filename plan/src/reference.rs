@@ -57,6 +57,12 @@ impl ReferenceTarget {
     pub fn new() -> Result<Self> {
         Ok(Self { machines: reference_machines()? })
     }
+
+    /// The target of one machine, which somebody describes.
+    pub fn of(machine: Machine, provenance: Provenance) -> Self {
+        let summary = format!("`{}`, as a file describes it", machine.name);
+        Self { machines: vec![ReferenceMachine { summary, provenance, machine }] }
+    }
 }
 
 impl Target for ReferenceTarget {

@@ -52,11 +52,13 @@ pub(super) struct Watched {
     pub(super) rate: Option<(Amount, usize)>,
     /// The number of complete passes over all training data.
     pub(super) epochs: u64,
+    /// The seconds of an update, as measured on devices of the target and as estimated; `None` where one is not known.
+    pub(super) update: Option<[f64; 2]>,
 }
 
 /// The summary of a run: losses, metrics of the model, the speed of the last updates, and its files.
 pub(super) fn summary(history: &History, output: &RunFiles, has_report: bool, watched: &Watched) -> Output {
-    let &Watched { rate, epochs } = watched;
+    let &Watched { rate, epochs, update } = watched;
     let loss = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |loss| format!("{loss:.4}"));
     let ends = |first: Option<f64>, last: Option<f64>| format!("{} → {}", loss(first), loss(last));
     let steps = &history.steps;
@@ -83,6 +85,10 @@ pub(super) fn summary(history: &History, output: &RunFiles, has_report: bool, wa
         let over = counted(updates, "update");
         all.push((format!("{} per second", rate.unit()), format!("{} over the last {over}", short(rate.number()))));
     }
+    if let Some([measured, estimated]) = update {
+        let times = measured / estimated;
+        all.push(("an update".to_owned(), format!("{measured:.3} s, {times:.2} of the estimated {estimated:.3} s")));
+    }
     let report = has_report.then(|| ("report", output.report()));
     let files = [("metrics", output.metrics()), ("plot", output.plot())].into_iter();
     let files = report.into_iter().chain(files).chain([("state", output.state()), ("recipe", output.recipe())]);
@@ -98,6 +104,9 @@ pub(super) fn summary(history: &History, output: &RunFiles, has_report: bool, wa
         "state": output.state(),
         "recipe": output.recipe(),
     });
+    if let Some([measured, estimated]) = update {
+        json["update_seconds"] = json!({"measured": measured, "estimated": estimated});
+    }
     if has_report {
         json["report"] = json!(output.report());
     }

@@ -39,6 +39,36 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// The figure with which no time can be told, in words; `None` where all can be used.
+    pub fn fault(&self) -> Option<String> {
+        let Self { elements, memory, launch, efficiency, instance, .. } = self;
+        let peaks = self.peaks.iter().map(|peak| (format!("the peak of `{}`", peak.dtype), peak.flops));
+        let links = self.links.iter().map(|link| (format!("the bandwidth of link `{}`", link.name), link.bandwidth));
+        let shares = [efficiency.products, efficiency.elements, efficiency.memory];
+        let shares = shares.iter().chain(&efficiency.links).map(|share| ("a share in `efficiency`".to_owned(), *share));
+        let rates = [("`elements`".to_owned(), *elements), ("`memory`".to_owned(), *memory)];
+        let latencies = self.links.iter().map(|link| (format!("the latency of link `{}`", link.name), link.latency));
+        let times = latencies.chain([("`launch`".to_owned(), *launch)]);
+        let positive = peaks.chain(links).chain(shares).chain(rates);
+        let bad_rate = positive.filter(|(_, value)| !(value.is_finite() && *value > 0.0)).map(|(of, _)| of).next();
+        let bad_time = times.filter(|(_, value)| !(value.is_finite() && *value >= 0.0)).map(|(of, _)| of).next();
+        let said = |of: String, expected: &str| format!("{of} is no {expected} number");
+        let nothing = || match self {
+            Self { peaks, .. } if peaks.is_empty() => Some("`peaks` has no row".to_owned()),
+            Self { links, .. } if links.last().is_none_or(|link| link.ranks != 0) => {
+                Some("the last of `links` does not reach all ranks, which `ranks = 0` says".to_owned())
+            }
+            Self { capacity: 0, .. } => Some("`capacity` is 0".to_owned()),
+            Self { tile, .. } if tile.contains(&0) => Some("`tile` has a size of 0".to_owned()),
+            _ if instance.ranks == 0 => Some("`instance` has no ranks".to_owned()),
+            _ => None,
+        };
+        let bad = bad_rate.map(|of| said(of, "positive")).or(bad_time.map(|of| said(of, "non-negative")));
+        bad.or_else(nothing)
+    }
+}
+
 /// The peak rate of products of a type.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
