@@ -203,9 +203,8 @@ impl Train {
             running => running?,
         };
         options.peers = peers;
-        let spinner = bars::announced(context, &format!("{name}: {described}; {}", self.device.preparation()));
         let mut watcher = Watcher {
-            spinner,
+            spinner: bars::announced(context, &format!("{name}: {described}; {}", self.device.preparation())),
             bar: TrainBar::new(context, options.steps),
             context,
             signals: Signals::catch(options.cancel.clone())?,
