@@ -145,9 +145,7 @@ impl Plan {
 
     fn search(&self, context: &mut Context, question: &Question) -> Result<Output> {
         let found = Self::find(context, question)?;
-        let Some(best) = found.planned.first() else { return Err(nothing_fits(question, &found).into()) };
-        let whole = self.tokens.map(|tokens| run::whole(&best.bill, tokens));
-        let sized = Sized { instances: question.instances, best: best.clone(), whole };
+        let sized = self.sized(question, &found)?;
         if !self.bounds().hold(&sized) {
             return Err(out_of_bounds(&[sized]).into());
         }
@@ -162,13 +160,13 @@ impl Plan {
         let (mut all, mut plans, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for question in questions {
             let found = Self::find(context, question)?;
-            let Some(best) = found.planned.first() else {
-                failed.push((question.instances, nothing_fits(question, &found)));
-                continue;
-            };
-            let whole = self.tokens.map(|tokens| run::whole(&best.bill, tokens));
-            all.push(Sized { instances: question.instances, best: best.clone(), whole });
-            plans.push((question, found));
+            match self.sized(question, &found) {
+                Ok(sized) => {
+                    all.push(sized);
+                    plans.push((question, found));
+                }
+                Err(why) => failed.push((question.instances, why)),
+            }
         }
         if let (true, Some((_, first))) = (all.is_empty(), failed.pop()) {
             return Err(first.into());
@@ -180,6 +178,13 @@ impl Plan {
         let json = show::sizes_json(&all, show::ranked_json(question, found, all[chosen].whole.as_ref()));
         self.extra(context, (question, found), &mut text)?;
         Ok(Output::new(text, json))
+    }
+
+    /// The best layout of a plan, with the run on the stated tokens.
+    fn sized(&self, question: &Question, found: &Found) -> halite_support::Result<Sized> {
+        let best = found.planned.first().ok_or_else(|| nothing_fits(question, found))?;
+        let whole = self.tokens.map(|tokens| run::whole(&best.bill, tokens));
+        Ok(Sized { instances: question.instances, best: best.clone(), whole })
     }
 
     fn bounds(&self) -> Bounds {
@@ -208,8 +213,7 @@ impl Plan {
 
 /// The time of an update of a bundle in a few words; `None` where nothing tells it.
 pub(super) fn summary(context: &Context, manifest: &Manifest) -> Option<String> {
-    let machine = machines(context, &manifest.recipe).ok()?.into_iter().next()?;
-    let bill = Bill::of(manifest, &machine)?;
+    let (machine, bill) = priced(context, manifest)?;
     Some(format!(
         "about {} on {} of {}, HFU {}: `halite plan` has the bill",
         amounts::seconds(bill.step.total),
@@ -221,8 +225,14 @@ pub(super) fn summary(context: &Context, manifest: &Manifest) -> Option<String> 
 
 /// The seconds of an update of a bundle; `None` where nothing tells them.
 pub(super) fn update_seconds(context: &Context, manifest: &Manifest) -> Option<f64> {
+    Some(priced(context, manifest)?.1.step.total)
+}
+
+/// The usual machine of a bundle's target, and the bill on it.
+fn priced(context: &Context, manifest: &Manifest) -> Option<(Machine, Bill)> {
     let machine = machines(context, &manifest.recipe).ok()?.into_iter().next()?;
-    Some(Bill::of(manifest, &machine)?.step.total)
+    let bill = Bill::of(manifest, &machine)?;
+    Some((machine, bill))
 }
 
 /// The machines of a recipe's target, the usual one first.

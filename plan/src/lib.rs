@@ -18,6 +18,7 @@ mod reference;
 mod rows;
 mod search;
 mod shallow;
+mod table;
 
 pub use bill::{Bill, Cost, Fits};
 pub use calibrate::{Judged, calibrate};

@@ -1,9 +1,9 @@
 //! Published ratios of what runs cost, beside what the model says of them.
 
-use crate::Judged;
+use crate::{Judged, table};
 use halite_estimate::Provenance;
 use halite_estimate::time::PriceKind;
-use halite_support::Diagnostic;
+use halite_support::Result;
 use serde::{Deserialize, Serialize};
 
 /// A published ratio of costs of a token.
@@ -34,18 +34,10 @@ impl CostRatio {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rows {
-    row: Vec<CostRatio>,
-}
-
 /// The published ratios of this build.
 ///
 /// # Errors
 /// A bug: the table is part of the build, and a test reads it.
-pub fn cost_ratios() -> Result<Vec<CostRatio>, Diagnostic> {
-    let rows: Rows = toml::from_str(include_str!("../data/costs.toml"))
-        .map_err(|error| Diagnostic::bug(format!("the table of published costs: {error}")))?;
-    Ok(rows.row)
+pub fn cost_ratios() -> Result<Vec<CostRatio>> {
+    table::rows(include_str!("../data/costs.toml"), "published costs")
 }

@@ -1,12 +1,13 @@
 //! Machines that Halite has no target for, which published figures are of: programs are priced on them to check the arithmetic.
 
+use crate::table;
 use halite_bundle::estimate::MemoryKind;
 use halite_estimate::time::Machine;
 use halite_estimate::{Analysis, Backend, Order, Provenance, analyze};
 use halite_hlo::graph::Graph;
 use halite_passes::RankSource;
 use halite_recipe::{Form, TargetName};
-use halite_support::{Diagnostic, Result};
+use halite_support::Result;
 use halite_target::{Target, Variant};
 use serde::Deserialize;
 
@@ -22,20 +23,12 @@ pub struct ReferenceMachine {
     pub machine: Machine,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rows {
-    row: Vec<ReferenceMachine>,
-}
-
 /// The reference machines of this build.
 ///
 /// # Errors
 /// A bug: the table is part of the build, and a test reads it.
 pub fn reference_machines() -> Result<Vec<ReferenceMachine>> {
-    let rows: Rows = toml::from_str(include_str!("../data/reference.toml"))
-        .map_err(|error| Diagnostic::bug(format!("the table of reference machines: {error}")))?;
-    Ok(rows.row)
+    table::rows(include_str!("../data/reference.toml"), "reference machines")
 }
 
 /// The reference machines as a target, a variant for each, so that a recipe can be compiled for them. It takes any sound module, and has no

@@ -1,8 +1,8 @@
 //! Published figures of training runs.
 
-use crate::Bill;
+use crate::{Bill, table};
 use halite_estimate::Provenance;
-use halite_support::Diagnostic;
+use halite_support::Result;
 use serde::{Deserialize, Serialize};
 
 /// A published figure of a training run.
@@ -74,18 +74,10 @@ impl Measure {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rows {
-    row: Vec<Row>,
-}
-
 /// The published figures of this build.
 ///
 /// # Errors
 /// A bug: the table is part of the build, and a test reads it.
-pub fn rows() -> Result<Vec<Row>, Diagnostic> {
-    let rows: Rows = toml::from_str(include_str!("../data/rows.toml"))
-        .map_err(|error| Diagnostic::bug(format!("the table of published figures: {error}")))?;
-    Ok(rows.row)
+pub fn rows() -> Result<Vec<Row>> {
+    table::rows(include_str!("../data/rows.toml"), "published figures")
 }

@@ -196,7 +196,7 @@ impl<'a> Search<'a> {
         if layouts.is_empty() {
             return Err(self.no_layout().into());
         }
-        let capacity = self.question.machine.capacity as f64;
+        let capacity = self.capacity();
         let mut waiting: Vec<Waiting> = Vec::new();
         for layout in layouts {
             if self.whole.state_of(&layout) > capacity {
@@ -243,7 +243,7 @@ impl<'a> Search<'a> {
                 // Two stages tell of all: the first keeps as many micro-batches as there are stages, each with its share of the layers.
                 let one = self.micro_batch(Sizes::of(&next.layout, 2))?;
                 let kept = one.map_or(0.0, |one| one.kept());
-                if self.whole.state_of(&next.layout) + kept > self.question.machine.capacity as f64 {
+                if self.whole.state_of(&next.layout) + kept > self.capacity() {
                     self.plan.considered.too_much_state += 1;
                     return Ok(None);
                 }
@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
                     return Ok(Some(Waiting { least, ..next }));
                 }
                 if let Some(twin) = self.of_plain_schedule(&next.layout)? {
-                    if twin.memory * (1.0 - TOLD_WITHIN) > self.question.machine.capacity as f64 {
+                    if twin.memory * (1.0 - TOLD_WITHIN) > self.capacity() {
                         self.plan.considered.too_much_state += 1;
                         return Ok(None);
                     }
@@ -270,7 +270,7 @@ impl<'a> Search<'a> {
                     self.plan.nearest = Some(found.clone());
                 }
                 self.plan.found.push(found);
-                if needs > (1.0 + TOLD_WITHIN) * self.question.machine.capacity as f64 {
+                if needs > (1.0 + TOLD_WITHIN) * self.capacity() {
                     self.plan.considered.too_much_memory += 1;
                     return Ok(None);
                 }
@@ -352,6 +352,11 @@ impl<'a> Search<'a> {
                 Ok(None)
             }
         }
+    }
+
+    /// Bytes of a rank.
+    fn capacity(&self) -> f64 {
+        self.question.machine.capacity as f64
     }
 
     /// The seconds of the slowest layout that is shown, where enough are.

@@ -18,6 +18,18 @@ impl<'t> Reader<'t> {
         Ok(attributes)
     }
 
+    /// `() <{key = value}>`: that an operation has no operands, and its properties, where it has any.
+    pub(crate) fn properties(&mut self) -> Result<Attributes<'t>> {
+        let mut attributes = Attributes::default();
+        self.cursor.expect(b'(')?;
+        self.cursor.expect(b')')?;
+        if self.cursor.eat_all("<{") {
+            self.entries(&mut attributes, 0)?;
+            self.cursor.expect(b'>')?;
+        }
+        Ok(attributes)
+    }
+
     /// `key = value, other}`: the entries of a dictionary that is open, and its end.
     pub(crate) fn entries(&mut self, attributes: &mut Attributes<'t>, depth: usize) -> Result<()> {
         if self.cursor.eat(b'}') {

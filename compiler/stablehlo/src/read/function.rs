@@ -128,13 +128,7 @@ impl<'t> Reader<'t> {
 
     /// `"func.func"() <{..}> ({ ^bb0(%a: type): .. }) : () -> ()`, from behind the name.
     pub(crate) fn generic_function(&mut self, start: usize) -> Result<()> {
-        let mut attributes = Attributes::default();
-        self.cursor.expect(b'(')?;
-        self.cursor.expect(b')')?;
-        if self.cursor.eat_all("<{") {
-            self.entries(&mut attributes, 0)?;
-            self.cursor.expect(b'>')?;
-        }
+        let mut attributes = self.properties()?;
         if attributes.is_empty() {
             let message = "a function whose name stands behind its body is not read";
             let fault =

@@ -161,13 +161,7 @@ impl<'t> Reader<'t> {
 
     /// `() <{..}> ({..}) {..} : () -> ()`, from behind the name.
     fn generic_module(&mut self) -> Result<()> {
-        let mut attributes = Attributes::default();
-        self.cursor.expect(b'(')?;
-        self.cursor.expect(b')')?;
-        if self.cursor.eat_all("<{") {
-            self.entries(&mut attributes, 0)?;
-            self.cursor.expect(b'>')?;
-        }
+        let mut attributes = self.properties()?;
         self.cursor.expect(b'(')?;
         self.cursor.expect(b'{')?;
         if self.cursor.peek() == b'^' {
