@@ -3,16 +3,19 @@
 mod division;
 mod resets;
 mod unread;
+mod written;
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::framework::target::UnreadInputs;
 use halite_ir::{Module, Op, Phase};
 use halite_support::{Diagnostic, Result, codes};
 
 /// Moves a module to phase `legal`.
 ///
 /// CPU XLA takes every primitive and element type of the IR, and calls. Where the target asks for it, parameters of the entry
-/// that nothing reads are dropped: a compiler that drops them itself gives inputs other numbers; and whole numbers are divided by comparison
+/// that nothing reads are dropped: a compiler that drops them itself gives inputs other numbers. Those that a result replaces stay, and
+/// are read. Whole numbers are divided by comparison
 /// where it may be done, on hardware that divides through a reciprocal. Constants that replace state are
 /// made last. What the target takes of the rest is
 /// judged on the HLO that is made of it, by the same rules as HLO that others made. Composites are refused here; reads of a
@@ -44,6 +47,9 @@ impl Pass for Legalize {
                 .help("run `expand-composites` before `legalize`"));
         }
         unread::drop_unread_inputs(module, cx.registry, cx.target.unread_inputs)?;
+        if cx.target.unread_inputs == UnreadInputs::Go {
+            written::read_what_is_replaced(module, cx.registry)?;
+        }
         if cx.target.divides_inexactly {
             division::divide_by_comparison(module, cx.registry)?;
         }

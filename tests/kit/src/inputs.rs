@@ -2,7 +2,7 @@
 
 use halite_ir::ops::Add;
 use halite_ir::{Function, ParamRole, Sample, SampleArg, SampleValues, TensorType, sample_inputs};
-use halite_tensor::HostTensor;
+use halite_tensor::{ATTEMPTS, HostTensor, STEP};
 
 /// The kind of operands that a function is tried on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +26,13 @@ pub(crate) const SPECIALS: usize = 10;
 
 /// Operands of a function, the same for the same seed. What is declared of them holds.
 pub fn seeded_inputs(function: &Function, kind: InputKind, seed: u64) -> Vec<HostTensor> {
-    let arg = |(position, ty): (usize, TensorType)| SampleArg { values: values(&ty, kind, position), ty };
+    let arg = |(position, ty): (usize, TensorType)| {
+        let mut values = values(&ty, kind, position);
+        if let (SampleValues::Listed(list), true) = (&mut values, counts(&function.params[position].role)) {
+            list.retain(|&value| value >= 0.0);
+        }
+        SampleArg { values, ty }
+    };
     let args = function.param_types().into_iter().enumerate().map(arg);
     let mut inputs = sample_inputs(&Sample::new("operands", Add, args), seed).swap_remove(0);
     for (input, param) in inputs.iter_mut().zip(&function.params) {
@@ -35,6 +41,11 @@ pub fn seeded_inputs(function: &Function, kind: InputKind, seed: u64) -> Vec<Hos
         }
     }
     inputs
+}
+
+/// Whether a parameter counts updates, so that it is never below 0.
+fn counts(role: &ParamRole) -> bool {
+    matches!(role, ParamRole::State(spec) if [STEP, ATTEMPTS].contains(&&*spec.kind))
 }
 
 fn values(ty: &TensorType, kind: InputKind, position: usize) -> SampleValues {

@@ -64,10 +64,17 @@ fn loops_that_count_are_taken_and_others_are_not() {
 fn what_halite_makes_breaks_no_rule() {
     let mixed = ["precision=mixed"].as_slice();
     let switched = ["precision=mixed-sr"].as_slice();
+    // Other programs compute with a weight than the one that rounds it from its master copy.
+    let programs = ["precision=mixed", "accumulate=4"].as_slice();
+    let stages = ["precision=mixed", "accumulate=4", "layers=2", "parallel.pipeline=2"].as_slice();
+    let sharded = ["precision=mixed", "accumulate=4", "parallel.data=2", "parallel.zero=1"].as_slice();
     for (recipe, settings) in [
         ("tiny", [].as_slice()),
         ("tiny", mixed),
         ("tiny", switched),
+        ("tiny", programs),
+        ("tiny", stages),
+        ("tiny", sharded),
         ("tiny", &["precision=bf16-sr"]),
         ("llama-7b", &[]),
         ("hlat-7b-paper", &[]),

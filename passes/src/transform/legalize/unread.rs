@@ -34,12 +34,12 @@ pub(super) fn drop_unread_inputs(module: &mut Module, registry: &Registry, which
 }
 
 /// The parameter that a result takes the place of.
-fn replaces(result: &FuncResult) -> Option<&Name> {
+pub(super) fn replaces(result: &FuncResult) -> Option<&Name> {
     if let ResultRole::State(of) = &result.role { Some(of) } else { None }
 }
 
 /// For each value, whether an instruction or a result names it.
-fn read_values(function: &Function) -> Vec<bool> {
+pub(super) fn read_values(function: &Function) -> Vec<bool> {
     let mut read = vec![false; function.values.len()];
     let results = function.results.iter().map(|result| result.value);
     for value in function.insts.iter().flat_map(|inst| inst.args.iter().copied()).chain(results) {

@@ -8,10 +8,8 @@ use halite_bundle::{Bundle, tensors};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Data 2, four micro-batches in an update, and the state of the optimizer along data. Parts of a model do not read all that they are
-/// given, which the stand-in takes.
-const LAYOUT: [&str; 5] =
-    ["layers=2", "parallel.data=2", "parallel.zero=1", "accumulate=4", "neuron.allow=[\"unused-parameter\"]"];
+/// Data 2, four micro-batches in an update, and the state of the optimizer along data.
+const LAYOUT: [&str; 4] = ["layers=2", "parallel.data=2", "parallel.zero=1", "accumulate=4"];
 
 /// The ranks of both stages.
 const RANKS: u64 = 4;
