@@ -278,6 +278,11 @@ impl Session {
                 built::check(built, &options, &self.registry)?;
                 Elaborated::clone(built)
             }
+            Model::Program(program) => {
+                let elaborated = program.elaborated(options.float)?;
+                built::check(&elaborated, &options, &self.registry)?;
+                elaborated
+            }
         };
         // A checkpoint takes no longer sequences than it is made for, unless the recipe asks for them.
         let seq = size(&elaborated.config, "seq");

@@ -6,6 +6,7 @@ use crate::definition::Definition;
 use crate::hugging_face::Positions;
 use crate::libraries::registered;
 use crate::unread;
+use halite_import::Program;
 use halite_lang::Elaborated;
 use halite_recipe::{ConfigValue, Places, Recipe};
 use halite_support::files::{self, stem};
@@ -62,6 +63,8 @@ pub enum Model {
     /// One that is built already, e.g. with [`ModelBuilder`](crate::model::ModelBuilder). It has its configuration: what
     /// the recipe says of it must agree.
     Built(Arc<Elaborated>),
+    /// A program that another framework made. It has its sizes: what the recipe says of them must agree.
+    Program(Arc<Program>),
 }
 
 impl Model {
@@ -89,6 +92,8 @@ pub enum ModelInput {
     Text(String),
     /// One that is built already.
     Built(Arc<Elaborated>),
+    /// A program that another framework made.
+    Program(Arc<Program>),
 }
 
 impl From<&str> for ModelInput {
@@ -127,6 +132,7 @@ impl Source {
             }
             ModelInput::Text(text) => Model::Text(alone(&name, text, sources)?),
             ModelInput::Built(model) => Model::Built(model),
+            ModelInput::Program(program) => Model::Program(program),
         };
         Ok(given(name, (recipe, places), recipe_source, model))
     }
@@ -303,6 +309,7 @@ pub(crate) fn load_model(
         }
         ModelInput::Text(text) => Model::Text(alone(name, text, sources)?),
         ModelInput::Built(model) => Model::Built(model),
+        ModelInput::Program(program) => Model::Program(program),
     };
     let (file, recipe) = default_recipe(name, changes, sources)?;
     Ok(given(name.to_owned(), recipe, file, model))

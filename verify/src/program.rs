@@ -9,7 +9,7 @@ use halite::compile::{Ranges, ranges};
 use halite::source::Source;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{ModuleRole, link_decompositions, part_names};
-use halite_ir::{FuncResult, Function, Layout, NamedParams, ParamRole, ResultRole};
+use halite_ir::{FuncResult, Function, Layout, NamedParams, ParamRole, Products, ResultRole};
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
 use halite_recipe::ConfigValue;
 use halite_runtime::{Executable, Executor, evaluate_replicas};
@@ -65,7 +65,11 @@ impl Program {
         let runner = RunnerOptions { limit, ..RunnerOptions::default() };
         let options = CompileOptions { runner, ..CompileOptions::default() };
         let target = session.vocabulary.targets.get(&source.recipe.target)?;
-        let options = options.for_target(target, &source.recipe);
+        let mut options = options.for_target(target, &source.recipe);
+        // CPU XLA has no products of `bf16` in some forms that optimizations do not leave: of transposes.
+        if limit.is_some() || !pipeline.optimizes() {
+            options.lower.products = Products::Wide;
+        }
         let compiled = session.compile_role(&built, &source.recipe, role, pipeline, &options);
         let CompiledModule { ir, hlo, decompositions, reports, audit, check, .. } = compiled?;
         let missing = || Diagnostic::bug("a compiled module without an entry");

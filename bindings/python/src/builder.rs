@@ -5,7 +5,8 @@ mod lines;
 
 use crate::errors::Failure;
 use crate::work;
-use argument::{argument, arguments, dtype, init};
+pub(crate) use argument::init;
+use argument::{argument, arguments, dtype};
 use halite::model::{Argument, BinaryOp, Caller, Comparison, ConfigValue, Elaborated, Init, Subscript, core};
 use halite::support::{Diagnostics, SourceMap};
 use lines::Lines;

@@ -12,6 +12,7 @@ mod learned;
 mod own;
 mod page;
 mod plugin;
+mod program;
 mod run;
 mod source;
 mod step;
@@ -39,6 +40,8 @@ mod _native {
     use crate::page::{compare, loss_plot, report};
     #[pymodule_export]
     use crate::plugin::install_plugin;
+    #[pymodule_export]
+    use crate::program::Program;
     #[pymodule_export]
     use crate::run::run_at;
     #[pymodule_export]

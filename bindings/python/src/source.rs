@@ -4,6 +4,7 @@ use crate::builder::Built;
 use crate::bundle::Bundle;
 use crate::errors::{Failure, Reported, reported};
 use crate::json::in_order;
+use crate::program::Program;
 use crate::watched::Watched;
 use crate::work;
 use halite::Session;
@@ -80,6 +81,18 @@ impl Source {
             Self::new(|session| {
                 sources.files().for_each(|file| _ = session.sources.insert(file.clone()));
                 session.load_model(&name, ModelInput::Built(built), &overrides)
+            })
+        })
+    }
+
+    /// A program that another framework made.
+    #[staticmethod]
+    fn of_program(py: Python<'_>, program: &Program, overrides: Vec<String>) -> PyResult<Self> {
+        let (model, sources, name) = (program.program(), program.sources(), program.name());
+        work::run(py, |_| {
+            Self::new(|session| {
+                sources.files().for_each(|file| _ = session.sources.insert(file.clone()));
+                session.load_model(name, ModelInput::Program(model), &overrides)
             })
         })
     }

@@ -71,7 +71,7 @@ pub use interpret::{EvalCx, Interpreter};
 pub use layer::Layer;
 pub use layout::Layout;
 pub use loc::{Derivation, LocId, LocKind, LocTable, StepPart};
-pub use lower::{Ids, Indexing, KernelForm, LowerCx, LowerOptions, aliases, lower, lower_decompositions};
+pub use lower::{Ids, Indexing, KernelForm, LowerCx, LowerOptions, Products, aliases, lower, lower_decompositions};
 pub use named_params::NamedParams;
 pub use op::{Cost, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx};
 pub use op_name::OpName;

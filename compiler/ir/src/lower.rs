@@ -30,6 +30,8 @@ pub struct LowerOptions {
     pub sums: Indexing,
     /// The form of collectives.
     pub collectives: CollectiveForm,
+    /// The types of the operands of products.
+    pub products: Products,
     /// Whether calls are left to the compiler that reads the HLO. Otherwise those of `noinline` functions carry the frontend
     /// attribute `inlineable = "false"`, without which XLA's CPU pipeline inlines every call.
     pub plain_calls: bool,
@@ -48,6 +50,19 @@ pub enum Indexing {
     Native,
     /// As products with one-hot matrices.
     OneHot,
+}
+
+/// The types of the operands of products. They are converted to the type that is accumulated in for compilers that do not have products
+/// of narrow operands in every form: the numbers are the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Products {
+    /// Their own.
+    #[default]
+    Narrow,
+    /// The wider one where batch dimensions do not come first, in order and in both operands.
+    WideUnlessBatchLeads,
+    /// The wider one.
+    Wide,
 }
 
 /// The form of calls of kernels.

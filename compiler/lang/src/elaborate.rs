@@ -35,6 +35,13 @@ pub struct Elaborated {
     pub warnings: Diagnostics,
 }
 
+impl Elaborated {
+    /// A model without configuration.
+    pub fn new(module: Module) -> Self {
+        Self { module, config: IndexMap::new(), warnings: Diagnostics::new() }
+    }
+}
+
 /// Makes a model text that uses no library into IR. `file` is what spans refer to.
 ///
 /// # Errors

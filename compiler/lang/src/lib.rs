@@ -76,5 +76,6 @@ mod type_word;
 
 pub use ast::{LibraryName, LibraryRef};
 pub use elaborate::{Elaborated, elaborate, elaborate_texts};
+pub use ops::is_needed;
 pub use options::{KnownLibrary, Options, Override};
 pub use texts::Texts;

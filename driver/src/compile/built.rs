@@ -53,7 +53,7 @@ pub(super) fn check(built: &Elaborated, options: &Options, registry: &Registry) 
 
 /// A source with the sequences of one rank, which a built model has in the first size of its first batch, where nothing states them.
 pub(super) fn with_batch(mut source: Source, module: &Module, data: usize) -> Source {
-    if matches!(source.model, Model::Built(_)) && source.recipe.batch.is_none() {
+    if !matches!(source.model, Model::Text(_)) && source.recipe.batch.is_none() {
         let all = sizes(module, 0).next().filter(|all| all.is_multiple_of(data));
         source.recipe.batch = all.map(|all| all / data);
     }

@@ -121,6 +121,11 @@ impl Pipeline {
         Pipeline { stages: self.stages.iter().filter(required).cloned().collect() }
     }
 
+    /// Whether it has passes that are not required.
+    pub fn optimizes(&self) -> bool {
+        self.passes().any(|pass| pass.info().kind != Kind::Required)
+    }
+
     /// The pipeline in two: what comes before the first pass that moves a module to another phase or gives it new inputs and results,
     /// and that pass with the rest.
     #[must_use]

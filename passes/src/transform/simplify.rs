@@ -127,6 +127,7 @@ static RULES: &[Rule] = &[
     rule("broadcast-of-reshape", movement::broadcast_of_reshape),
     rule("reshape-of-broadcast", movement::reshape_of_broadcast),
     rule("reduce-of-broadcast", movement::reduce_of_broadcast),
+    rule("reduce-of-one", movement::reduce_of_one),
     rule("reverse-reverse", movement::reverse_reverse),
     rule("slice-identity", movement::slice_identity),
     rule("slice-slice", movement::slice_slice),

@@ -2,6 +2,7 @@
 
 use halite_bundle::estimate::MemoryKind;
 use halite_hlo::graph::Graph;
+use halite_ir::{LowerOptions, Products};
 use halite_recipe::{Calls, Recipe, TargetName};
 use halite_support::Result;
 use halite_target::estimate::{Analysis, Backend, Order, Question, analyze};
@@ -24,6 +25,12 @@ impl Target for CpuTarget {
     /// the backward is not merged with the forward computation that it repeats.
     fn calls(&self) -> Calls {
         Calls::Keep
+    }
+
+    /// CPU XLA (0.0.1 of the plugin) fails as it runs a product of `bf16` whose batch dimensions it has to move: "Unsupported element type
+    /// for DotThunk::Execute".
+    fn forms(&self, _: &Recipe, options: LowerOptions) -> LowerOptions {
+        LowerOptions { products: Products::WideUnlessBatchLeads, ..options }
     }
 
     fn ranks(&self) -> Option<RankSource> {

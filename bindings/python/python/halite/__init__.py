@@ -30,6 +30,7 @@ from .initial import (
 from .manifest import Manifest
 from .model import BuiltModel, Function, Model, Scope, Size, Tensor, size
 from .pages import Page, Plot
+from .program import Program
 from .progress import Progress
 from .reports import CheckReport, Inspection, Remark, VerifyReport
 from .runs import Run, load_run
@@ -61,6 +62,7 @@ __all__ = [
     "Page",
     "Place",
     "Plot",
+    "Program",
     "Progress",
     "Recipe",
     "Remark",

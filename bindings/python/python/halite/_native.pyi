@@ -75,6 +75,20 @@ class Initial:
     def part(self, buffer: str, ranges: Sequence[tuple[int, int]]) -> bytes: ...
 
 @final
+class Program:
+    def __new__(
+        cls,
+        name: str,
+        text: str,
+        inputs: Sequence[tuple[str, str, tuple[str, Sequence[float]]]],
+        outputs: Sequence[tuple[str, str]],
+        causal: bool,
+    ) -> Program: ...
+    @property
+    def name(self) -> str: ...
+    def ir(self) -> str: ...
+
+@final
 class Source:
     @staticmethod
     def load(input: str, overrides: Sequence[str]) -> Source: ...
@@ -84,6 +98,8 @@ class Source:
     def of_recipe(name: str, text: str, overrides: Sequence[str]) -> Source: ...
     @staticmethod
     def of_model(model: Built, overrides: Sequence[str]) -> Source: ...
+    @staticmethod
+    def of_program(program: Program, overrides: Sequence[str]) -> Source: ...
     @property
     def name(self) -> str: ...
     def compile(

@@ -15,6 +15,7 @@ from .bundle import Bundle
 from .errors import Error, HaliteWarning, diagnostics_of, wrong
 from .model import BuiltModel
 from .overrides import recipe_text, settings
+from .program import Program
 from .progress import ProgressLike, watched
 
 __all__ = ["Input", "Recipe", "Source", "Text", "compile", "load"]
@@ -65,12 +66,12 @@ class Source:
         return f"<halite.Source {self.name}>"
 
 
-Input = str | os.PathLike[str] | Text | Recipe | BuiltModel | Source
+Input = str | os.PathLike[str] | Text | Recipe | BuiltModel | Program | Source
 
 
 def load(input: Input, /, **overrides: Any) -> Source:
     """A preset (`"tiny"`) or a built-in model (`"gpt2"`), the path of a recipe (`.toml`), of a model (`.hal`) or of a `config.json`,
-    a `Text`, a `Recipe`, or a model that a `Model` finished.
+    a `Text`, a `Recipe`, a model that a `Model` finished, or a `Program` that another framework made.
 
     `overrides` are keys of the recipe or of the configuration of the model. What is below a key is a mapping, or is named with dots:
 
@@ -91,6 +92,8 @@ def load(input: Input, /, **overrides: Any) -> Source:
         return Source(_native.Source.of_recipe(input.name, input.text, given))
     if isinstance(input, BuiltModel):
         return Source(_native.Source.of_model(input._native, given))
+    if isinstance(input, Program):
+        return Source(_native.Source.of_program(input._native, given))
     path = _path_of(input)
     try:
         return Source(_native.Source.load(path, given))

@@ -82,7 +82,7 @@ pub(super) fn dtype(name: &str) -> PyResult<DType> {
 }
 
 /// The initializer of a parameter, from its kind and its numbers.
-pub(super) fn init(kind: &str, numbers: &[f64]) -> PyResult<Init> {
+pub(crate) fn init(kind: &str, numbers: &[f64]) -> PyResult<Init> {
     let init = Init::read(kind, numbers).or_else(|| by_fan(kind, numbers));
     init.ok_or_else(|| PyValueError::new_err(format!("a parameter does not start as `{kind}` of {numbers:?}")))
 }

@@ -6,7 +6,7 @@ use crate::described;
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::{Ids, LowerCx};
+use crate::lower::{Ids, LowerCx, Products};
 use crate::op::{
     Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error, require_dim, shape_error,
 };
@@ -240,7 +240,19 @@ impl OpDef for DotGeneral {
             lhs_batch: self.batch.0.clone(),
             rhs_batch: self.batch.1.clone(),
         };
-        cx.one(|hlo| hlo.dot(args[0], args[1], &dims, self.accumulate))
+        let is_wide = match cx.options.products {
+            Products::Narrow => false,
+            Products::WideUnlessBatchLeads => ![&self.batch.0, &self.batch.1].into_iter().all(|batch| leads(batch)),
+            Products::Wide => true,
+        };
+        let mut operands = [args[0], args[1]];
+        for operand in operands.iter_mut().filter(|_| is_wide) {
+            if cx.hlo.array(*operand)?.dtype != self.accumulate {
+                *operand = cx.hlo.convert(*operand, self.accumulate)?;
+            }
+        }
+        let [x, y] = operands;
+        cx.one(|hlo| hlo.dot(x, y, &dims, self.accumulate))
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -259,6 +271,11 @@ impl OpDef for DotGeneral {
             Sample::new("outer", dot((&[], &[]), (&[], &[])), [arg(&[2]), arg(&[3])]).ulps(8.0),
         ]
     }
+}
+
+/// Whether dimensions are the first, in order.
+fn leads(dims: &[usize]) -> bool {
+    dims.iter().copied().eq(0..dims.len())
 }
 
 /// The position reached by moving `index[k]` steps along dimension `dims[k]`.

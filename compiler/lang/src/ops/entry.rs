@@ -75,7 +75,7 @@ pub(crate) fn mask_role(name: &str, ty: &TensorType, place: Place<'_>) -> Result
 }
 
 /// For each value of the function being built, by index, whether `result` depends on it.
-pub(crate) fn is_needed(b: &Builder<'_>, result: Tensor) -> Vec<bool> {
+pub fn is_needed(b: &Builder<'_>, result: Tensor) -> Vec<bool> {
     let mut callees: Vec<Vec<Vec<bool>>> = Vec::with_capacity(b.module().functions.len());
     for callee in &b.module().functions {
         let params = |result: &FuncResult| {

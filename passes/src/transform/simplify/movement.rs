@@ -112,6 +112,19 @@ pub(super) fn reduce_of_broadcast(candidate: &Candidate<'_>) -> Option<Rewrite> 
     Some(Rewrite::apply(BroadcastInDim { dims, shape }, args))
 }
 
+/// What one element is combined to is the element. A sum of floats turns `-0` into `0`.
+pub(super) fn reduce_of_one(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Reduce(Reduce { kind, dims, accumulate }) = candidate.op else { return None };
+    let x = candidate.ty(0);
+    let is_kept = *kind != Reduction::Sum || !accumulate.is_float();
+    let is_one = dims.iter().all(|&dim| x.shape()[dim] == 1);
+    if !is_kept || !is_one || x.dtype() != *accumulate {
+        return None;
+    }
+    let kept = (0..x.rank()).filter(|dim| !dims.contains(dim));
+    Some(Rewrite::apply(Reshape { shape: kept.map(|dim| x.shape()[dim]).collect() }, candidate.args))
+}
+
 /// Backwards twice along the same dimensions is forwards.
 pub(super) fn reverse_reverse(candidate: &Candidate<'_>) -> Option<Rewrite> {
     let Op::Reverse(outer) = candidate.op else { return None };

@@ -14,12 +14,14 @@ from ._call import call_p
 from ._evaluate import Evaluate, Gradients
 from ._function import Kernels
 from ._jit import Jitted, exact_options
+from ._model import Model, model
 from ._train import TrainStep
 
 __all__ = [
     "Evaluate",
     "Gradients",
     "Jitted",
+    "Model",
     "TrainStep",
     "call_p",
     "check_environment",
@@ -27,6 +29,7 @@ __all__ = [
     "exact_options",
     "forward",
     "grads",
+    "model",
     "train_step",
 ]
 

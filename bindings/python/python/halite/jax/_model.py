@@ -1,0 +1,138 @@
+"""Models that are functions of JAX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..errors import wrong
+from ..initial import Init, constant, normal, ones, zeros
+from ..program import Input, Output, Program
+
+#: How an abstract weight starts, which has no values.
+ABSTRACT = normal(0.02)
+
+
+class Model(Program):
+    """A function of JAX as a model: what `halite.compile` and `halite.train` take.
+
+    `weights` and `params` go from the pytree of the function's parameters to tensors by name, and back.
+    """
+
+    def __init__(self, text: str, inputs: list[Input], outputs: list[Output], tree: Any, **named: Any) -> None:
+        super().__init__(text, inputs, outputs, **named)
+        self._tree = tree
+        self._names = [item.name for item in inputs if item.role != "batch"]
+
+    def weights(self, params: Any) -> dict[str, np.ndarray]:
+        """The leaves of a pytree of parameters by their names, as arrays of NumPy."""
+        leaves, tree = jax.tree_util.tree_flatten(params)
+        if tree != self._tree:
+            raise wrong(f"the parameters are `{tree}`, those of the model `{self._tree}`", help="give the same pytree")
+        return {name: np.asarray(leaf) for name, leaf in zip(self._names, leaves, strict=True)}
+
+    def params(self, tensors: Mapping[str, Any]) -> Any:
+        """The pytree of parameters that tensors by name are; what else is among the tensors is left out."""
+        missing = [name for name in self._names if name not in tensors]
+        if missing:
+            raise wrong(f"the weight `{missing[0]}` is not among the tensors", help="give all weights of the model")
+        return jax.tree_util.tree_unflatten(self._tree, [tensors[name] for name in self._names])
+
+
+def model(
+    loss: Callable[[Any, Any], Any],
+    params: Any,
+    batch: Any,
+    *,
+    outputs: Callable[[Any, Any], Mapping[str, Any]] | None = None,
+    name: str = "model",
+    causal: bool = False,
+) -> Model:
+    """A function of JAX as a model that Halite trains: it differentiates and optimizes the function itself.
+
+    `loss(params, batch)` returns a scalar, the mean over the batch, or a pair of scalars: a sum and the number of elements that it sums
+    over. Labels that count unevenly over micro-batches need the pair. `outputs(params, batch)` returns a mapping of values that the model
+    shows, such as logits. `params` and `batch` are pytrees of arrays, or of `jax.ShapeDtypeStruct`; their leaves are named by their paths,
+    `params["layers"][0]["w"]` as `layers.0.w`. A weight starts as the array does, where no state is given: with zeros, ones, another
+    constant, or normal samples of its standard deviation. With `causal`, the model is held to reading no later positions.
+
+    >>> import halite, halite.jax, jax.numpy as jnp
+    >>> def loss(params, batch):
+    ...     return jnp.mean((batch["x"] @ params["w"] - batch["y"]) ** 2)
+    >>> batch = {"x": jnp.ones((8, 4)), "y": jnp.ones((8, 2))}
+    >>> model = halite.jax.model(loss, {"w": jnp.ones((4, 2))}, batch)
+    >>> halite.compile(model, roles=["train_step"])
+    <halite.Bundle model: train_step; 8 parameters>
+
+    Random numbers in the function are refused: they would be the same in each update.
+    """
+    weights, tree = jax.tree_util.tree_flatten_with_path(params)
+    data = jax.tree_util.tree_flatten_with_path(batch)[0]
+    inputs = [Input(_name(path, "params"), "weight", _start(leaf)) for path, leaf in weights]
+    inputs += [Input(_name(path, "batch"), "batch") for path, _ in data]
+    _check_names(inputs)
+    results: list[Output] = []
+
+    def traced(params: Any, batch: Any) -> list[Any]:
+        found = _objective(loss(params, batch))
+        results[:] = [Output("loss", "loss"), Output("count", "count")][: len(found)]
+        if outputs is not None:
+            shown = outputs(params, batch)
+            if not isinstance(shown, Mapping):
+                raise wrong(f"`outputs` returns a `{type(shown).__name__}`", help='return a mapping: `{"logits": logits}`')
+            results.extend(Output(str(key)) for key in shown)
+            found += list(shown.values())
+        return found
+
+    lowered = jax.jit(traced, keep_unused=True).lower(params, batch)
+    return Model(lowered.as_text(debug_info=True), inputs, results, tree, name=name, causal=causal)
+
+
+def _objective(found: Any) -> list[Any]:
+    """The loss, or the loss and its count."""
+    results = list(found) if isinstance(found, (tuple, list)) else [found]
+    if len(results) not in (1, 2) or any(getattr(result, "shape", ()) != () for result in results):
+        shapes = [getattr(result, "shape", type(result).__name__) for result in results]
+        raise wrong(
+            f"`loss` returns {len(results)} values of shapes {shapes}",
+            help="return a scalar, or two: a sum and the number of elements that it sums over",
+        )
+    return results
+
+
+def _name(path: tuple[Any, ...], alone: str) -> str:
+    """The name of a leaf, by its path: of letters, digits and `_`, with dots between."""
+    parts = [re.sub(r"\W", "_", _part(key), flags=re.ASCII) for key in path] or [alone]
+    if not parts[0][:1].isalpha():
+        parts.insert(0, alone)
+    return ".".join(parts)
+
+
+def _part(key: Any) -> str:
+    for field in ("key", "idx", "name"):
+        if hasattr(key, field):
+            return str(getattr(key, field))
+    return str(key)
+
+
+def _check_names(inputs: list[Input]) -> None:
+    seen: set[str] = set()
+    for item in inputs:
+        if item.name in seen:
+            raise wrong(f"two leaves are called `{item.name}`", help="give parameters and data other keys")
+        seen.add(item.name)
+
+
+def _start(leaf: Any) -> Init:
+    """How a weight starts, by its values."""
+    if isinstance(leaf, jax.ShapeDtypeStruct) or np.size(leaf) == 0:
+        return ABSTRACT
+    values = np.asarray(leaf, dtype=np.float64)
+    first = float(values.flat[0])
+    if (values == first).all():
+        return {0.0: zeros, 1.0: ones}.get(first) or constant(first)
+    return normal(float(np.sqrt(np.mean(values**2))))

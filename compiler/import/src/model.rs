@@ -1,0 +1,120 @@
+//! A program as a model.
+
+use crate::signature::{Input, InputRole, OutputRole, Signature};
+use halite_hlo::CheckedHlo;
+use halite_hlo::graph::Graph;
+use halite_hlo::origin;
+use halite_ir::{
+    Function, Layer, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, WeightInfo,
+};
+use halite_lang::{Elaborated, is_needed};
+use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
+use halite_tensor::DType;
+
+/// The model that a program is, whose values have these roles.
+///
+/// # Errors
+/// Every kind of instruction that the IR has no op for; random bits; every weight that the objective does not depend on.
+pub(crate) fn elaborated(
+    name: &Name,
+    hlo: &CheckedHlo,
+    signature: &Signature,
+) -> std::result::Result<Elaborated, Diagnostics> {
+    let lifted = halite_lift::lift(hlo.graph(), 1)?;
+    let mut mistakes: Diagnostics = lifted.unfollowed.iter().map(|(name, &count)| no_op(hlo.graph(), name, count)).collect();
+    let mut module = lifted.module;
+    module.name = name.clone();
+    if module.functions.iter().flat_map(|function| &function.insts).any(|inst| matches!(inst.op, Op::RngBitGenerator(_))) {
+        mistakes.push(random());
+    }
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let Some(mut entry) = module.functions.pop() else { return Err(Diagnostic::bug("a lifted module without entry").into()) };
+    entry.name = module.unused_name("main");
+    let unneeded = with_roles(&mut module, &entry, signature)?;
+    mistakes.extend(unneeded.into_iter().map(not_needed));
+    module.bidirectional = !signature.causal;
+    if mistakes.is_empty() {
+        Ok(Elaborated::new(module))
+    } else {
+        Err(mistakes)
+    }
+}
+
+/// Adds the entry with the roles of its parameters and results: the batch, then the weights. Returns the trained weights that the objective
+/// does not depend on.
+fn with_roles<'s>(module: &mut Module, entry: &Function, signature: &'s Signature) -> Result<Vec<&'s str>> {
+    let registry = Registry::builtin();
+    let mut b = Rewriter::without_params(module, &registry, entry);
+    let mut weights: Vec<(&str, Value)> = Vec::new();
+    let is_batch = |input: &Input| input.role == InputRole::Batch;
+    for batches in [true, false] {
+        for (input, param) in signature.inputs.iter().zip(&entry.params).filter(|(input, _)| is_batch(input) == batches) {
+            let value = b.param(input.name.as_str(), entry.ty(param.value).clone(), role(input));
+            b.replace(param.value, value);
+            if matches!(input.role, InputRole::Weight(_)) {
+                weights.push((&input.name, value));
+            }
+        }
+    }
+    entry.insts.iter().try_for_each(|inst| b.copy(entry, inst))?;
+    let results: Vec<Value> = entry.results.iter().map(|result| b.value(result.value)).collect::<Result<_>>()?;
+    let mut b = b.into_builder();
+    let Some(loss) = result_of(signature, &results, OutputRole::Loss) else {
+        return Err(Diagnostic::bug("a program without objective"));
+    };
+    let count = match result_of(signature, &results, OutputRole::Count) {
+        Some(count) => count,
+        None => b.splat(DType::F32, [], 1.0)?,
+    };
+    let needed = is_needed(&b, loss);
+    b.named_result(loss, "loss", ResultRole::Loss);
+    b.named_result(count, "count", ResultRole::Count);
+    for (output, &value) in signature.outputs.iter().zip(&results).filter(|(output, _)| output.role == OutputRole::Shown) {
+        b.named_result(value, output.name.as_str(), ResultRole::Probe);
+    }
+    b.finish();
+    Ok(weights.into_iter().filter(|(_, value)| !needed[value.index()]).map(|(name, _)| name).collect())
+}
+
+fn role(input: &Input) -> ParamRole {
+    let info = |init, frozen| WeightInfo { frozen, layer: Layer::of_path(&input.name), ..WeightInfo::new(init) };
+    match input.role {
+        InputRole::Batch => ParamRole::Batch,
+        InputRole::Weight(init) => ParamRole::Weight(info(init, false)),
+        InputRole::Frozen(init) => ParamRole::Weight(info(init, true)),
+    }
+}
+
+fn result_of(signature: &Signature, results: &[Value], role: OutputRole) -> Option<Value> {
+    let at = signature.outputs.iter().position(|output| output.role == role)?;
+    results.get(at).copied()
+}
+
+/// The refusal of the instructions of a name, with the line of the first.
+fn no_op(graph: &Graph, name: &str, count: usize) -> Diagnostic {
+    let times = if count == 1 { String::new() } else { format!(", {count} times") };
+    let message = format!("the program has `{name}`{times}, for which there is no op");
+    let error = Diagnostic::error(codes::FOREIGN, message).help("write that part of the model in another way");
+    let is_of = |at: &usize| graph.opcode(*at) == name || graph.inst(*at).custom_call_target == name;
+    let first = graph.computations().iter().flat_map(|computation| computation.range()).find(is_of);
+    match first.and_then(|at| origin(graph.inst(at), graph.module())) {
+        Some(origin) if !origin.file.is_empty() => {
+            let scope = if origin.scope.is_empty() { String::new() } else { format!(", in `{}`", origin.scope) };
+            error.note(format!("first in {}:{}{scope}", origin.file, origin.line))
+        }
+        Some(origin) if !origin.scope.is_empty() => error.note(format!("first in `{}`", origin.scope)),
+        _ => error,
+    }
+}
+
+fn random() -> Diagnostic {
+    Diagnostic::error(codes::FOREIGN, "the program draws random bits, which would be the same in each update")
+        .help("export the model without them, as for an evaluation; `halite help dropout` describes dropout that is trained with")
+}
+
+fn not_needed(name: &str) -> Diagnostic {
+    Diagnostic::error(codes::UNUSED, format!("the objective of the program does not depend on the weight `{name}`"))
+        .help("leave it out, or freeze it")
+}
