@@ -4,7 +4,9 @@
 //! becomes what a text of the model language becomes: a module in phase `built`, which every recipe compiles. Nothing in it is taken
 //! on trust: an instruction that the IR has no op for is refused by its name and line.
 
+mod closed;
 mod float;
+mod layers;
 mod model;
 mod program;
 mod signature;

@@ -1,11 +1,13 @@
 //! A program as a model.
 
+use crate::closed::copy_once;
+use crate::layers;
 use crate::signature::{Input, InputRole, OutputRole, Signature};
 use halite_hlo::CheckedHlo;
 use halite_hlo::graph::Graph;
 use halite_hlo::origin;
 use halite_ir::{
-    Function, Layer, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, WeightInfo,
+    Function, InferCx, Layer, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, WeightInfo,
 };
 use halite_lang::{Elaborated, is_needed};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
@@ -20,22 +22,22 @@ pub(crate) fn elaborated(
     hlo: &CheckedHlo,
     signature: &Signature,
 ) -> std::result::Result<Elaborated, Diagnostics> {
+    let registry = Registry::builtin();
     let lifted = halite_lift::lift(hlo.graph(), 1)?;
     let mut mistakes: Diagnostics = lifted.unfollowed.iter().map(|(name, &count)| no_op(hlo.graph(), name, count)).collect();
     let mut module = lifted.module;
     module.name = name.clone();
-    if module.functions.iter().flat_map(|function| &function.insts).any(|inst| matches!(inst.op, Op::RngBitGenerator(_))) {
-        mistakes.push(random());
-    }
+    mistakes.extend(effects(&module, &registry));
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
     let Some(mut entry) = module.functions.pop() else { return Err(Diagnostic::bug("a lifted module without entry").into()) };
     entry.name = module.unused_name("main");
-    let unneeded = with_roles(&mut module, &entry, signature)?;
+    let unneeded = with_roles(&mut module, &registry, &entry, signature)?;
     mistakes.extend(unneeded.into_iter().map(not_needed));
     module.bidirectional = !signature.causal;
     if mistakes.is_empty() {
+        layers::outline(&mut module, &registry)?;
         Ok(Elaborated::new(module))
     } else {
         Err(mistakes)
@@ -44,9 +46,13 @@ pub(crate) fn elaborated(
 
 /// Adds the entry with the roles of its parameters and results: the batch, then the weights. Returns the trained weights that the objective
 /// does not depend on.
-fn with_roles<'s>(module: &mut Module, entry: &Function, signature: &'s Signature) -> Result<Vec<&'s str>> {
-    let registry = Registry::builtin();
-    let mut b = Rewriter::without_params(module, &registry, entry);
+fn with_roles<'s>(
+    module: &mut Module,
+    registry: &Registry,
+    entry: &Function,
+    signature: &'s Signature,
+) -> Result<Vec<&'s str>> {
+    let mut b = Rewriter::without_params(module, registry, entry);
     let mut weights: Vec<(&str, Value)> = Vec::new();
     let is_batch = |input: &Input| input.role == InputRole::Batch;
     for batches in [true, false] {
@@ -58,7 +64,7 @@ fn with_roles<'s>(module: &mut Module, entry: &Function, signature: &'s Signatur
             }
         }
     }
-    entry.insts.iter().try_for_each(|inst| b.copy(entry, inst))?;
+    copy_once(&mut b, entry)?;
     let results: Vec<Value> = entry.results.iter().map(|result| b.value(result.value)).collect::<Result<_>>()?;
     let mut b = b.into_builder();
     let Some(loss) = result_of(signature, &results, OutputRole::Loss) else {
@@ -109,9 +115,22 @@ fn no_op(graph: &Graph, name: &str, count: usize) -> Diagnostic {
     }
 }
 
-fn random() -> Diagnostic {
-    Diagnostic::error(codes::FOREIGN, "the program draws random bits, which would be the same in each update")
-        .help("export the model without them, as for an evaluation; `halite help dropout` describes dropout that is trained with")
+/// What a model does not do: draw random bits, and talk to other devices.
+fn effects(module: &Module, registry: &Registry) -> Diagnostics {
+    let ops = || module.functions.iter().flat_map(|function| &function.insts).map(|inst| &inst.op);
+    let random = ops().find(|op| matches!(op, Op::RngBitGenerator(_))).map(|_| {
+        Diagnostic::error(codes::FOREIGN, "the program draws random bits, which would be the same in each update").help(
+            "export the model without them, as for an evaluation; `halite help dropout` describes dropout that is trained with",
+        )
+    });
+    let cx = InferCx { functions: &module.functions, registry };
+    let of_several = |op: &&Op| op.def().effect(&cx).ordered || matches!(op, Op::ReplicaId(_));
+    let ranks = ops().find(of_several).map(|op| {
+        let message = format!("the program has `{}`: it is the program of one device of several", op.name());
+        Diagnostic::error(codes::FOREIGN, message)
+            .help("export the function of one device; `parallel` of the recipe shards it over devices")
+    });
+    random.into_iter().chain(ranks).collect()
 }
 
 fn not_needed(name: &str) -> Diagnostic {
