@@ -103,6 +103,7 @@ mod tests {
         Startup {
             update,
             compile_seconds: Some(1.5),
+            update_seconds: Some(0.02),
             load_seconds: 4.25,
             halite: "0.0.7".to_owned(),
             platform: "cpu".to_owned(),

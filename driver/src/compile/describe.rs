@@ -137,13 +137,13 @@ pub(super) fn figures(ir: &Module, laid: Laid<'_>, hlo: &Graph) -> Result<Figure
 }
 
 /// The figures of a bundle whose update makes these calls, each of a module with its figures, which read buffers by name, on ranks of this peak
-/// rate.
+/// rate; the model asks for so many operations for a micro-batch of all ranks.
 ///
 /// # Errors
 /// When the sizes of the recipe do not agree.
 pub(super) fn statistics(
     recipe: &Recipe,
-    calls: &[(Figures, usize)],
+    (calls, model_flops): (&[(Figures, usize)], u64),
     (buffers, read): (&IndexMap<String, Buffer>, &IndexSet<String>),
     mesh: &Mesh,
     peak_flops: Option<u64>,
@@ -154,8 +154,8 @@ pub(super) fn statistics(
         None => buffer.shape.iter().product::<usize>() as u64,
     };
     let size = |stated: Option<usize>| stated.map_or(1, |size| size as u64);
-    let tokens = size(recipe.batch) * size(recipe.seq) * recipe.sizes()?.accumulate;
-    let tokens = tokens * batch_ranks(mesh) as u64;
+    let micro_batch = size(recipe.batch) * size(recipe.seq) * batch_ranks(mesh) as u64;
+    let tokens = micro_batch * recipe.sizes()?.accumulate;
     let state = buffers.values().filter(|buffer| !matches!(buffer.role, BufferRole::Batch(_)));
     let bytes = |buffer: &Buffer| (buffer.dtype.size() * buffer.shape.iter().product::<usize>()) as u64;
     let flops = calls.iter().map(|(figures, repeat)| figures.matmul_flops.saturating_mul(*repeat as u64));
@@ -165,6 +165,7 @@ pub(super) fn statistics(
         tokens_per_step: tokens,
         peak_flops,
         matmul_flops_per_token: flops.fold(0, u64::saturating_add) / tokens.max(1),
+        model_flops_per_token: model_flops / micro_batch.max(1),
         hlo_instructions: calls.iter().map(|(figures, _)| figures.hlo_instructions).sum(),
     })
 }

@@ -267,13 +267,13 @@ fn beside(estimate: &mut Estimate, bytes: u64, target: &dyn Target, recipe: &Rec
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
-/// training step, or of the first module without one.
+/// training step, or of the first module without one. `model_flops` are those of a micro-batch.
 pub(super) fn assemble(
     elaborated: Elaborated,
     source: &Source,
     target: &dyn Target,
     prepared: PreparedModule,
-    packed: Vec<Packed<'_>>,
+    (packed, model_flops): (Vec<Packed<'_>>, u64),
 ) -> Result<Compiled, Diagnostic> {
     let steps = recipe_steps(&source.recipe)?;
     let scheduled: Vec<_> = packed.iter().filter_map(|module| Some((module, repeats(module.role, steps)?))).collect();
@@ -288,7 +288,7 @@ pub(super) fn assemble(
     let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
     let mut joined = Joined::of(prepared, packed);
     let statistics =
-        statistics(&source.recipe, &calls, (&joined.buffers, &read), &mesh, target.peak_flops(&source.recipe))?;
+        statistics(&source.recipe, (&calls, model_flops), (&joined.buffers, &read), &mesh, target.peak_flops(&source.recipe))?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let model = ModelInfo {
         name: elaborated.module.name.to_string(),

@@ -74,6 +74,7 @@ fn without_latencies(machine: &Machine) -> Machine {
     Machine { links: links.collect(), launch: 0.0, ..machine.clone() }
 }
 
+/// Less memory is no faster, and a plan is found where a rank has just what it needs.
 #[test]
 fn more_memory_is_no_slower() {
     let (mut tried, mut smaller) = (0, 0);
@@ -83,12 +84,18 @@ fn more_memory_is_no_slower() {
         let Some(first) = best(&all) else { continue };
         let needs = first.bill.memory[0];
         let with = |capacity| Question { machine: Machine { capacity, ..all.machine.clone() }, ..all.clone() };
+        let found_again = |own: &Planned| {
+            let again = best(&with(own.bill.memory[0])).map(|again| again.bill.step.total);
+            assert_eq!(again, Some(own.bill.step.total), "case {case}: {} on what it needs", own.layout);
+        };
+        found_again(&first);
         let mut before = first.bill.step.total;
         for part in [99, 60, 30] {
             let Some(next) = best(&with(needs * part / 100)) else { break };
             let now = next.bill.step.total;
             assert!(now >= before, "case {case}: {now} with less memory, {before} with more");
             assert!(next.bill.memory[0] <= needs * part / 100, "case {case}");
+            found_again(&next);
             (before, smaller) = (now, smaller + 1);
         }
         tried += 1;

@@ -18,6 +18,7 @@ fn assert_size((preset, settings): (&str, &[&str]), parameters: u64, flops_per_t
     let statistics = bundle.manifest.statistics;
     assert_eq!(statistics.parameters, parameters);
     assert_eq!(statistics.matmul_flops_per_token, flops_per_token);
+    assert_eq!(statistics.model_flops_per_token, flops_per_token);
     for entry in &bundle.manifest.modules {
         let hlo = decode(bundle.hlo(entry).expect("the bundle has the file")).expect("the file decodes");
         let graph = Graph::new(hlo);
