@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::{study, terminal};
-use halite_page::{LATEST, of_model, update_seconds};
 use halite_page::study::GradientErrors;
+use halite_page::{LATEST, of_model, update_seconds};
 use halite_support::text::plain;
 use halite_train::{Amount, EvalRecord, Observer, StepRecord, TimeRecord};
 use indexmap::IndexMap;

@@ -30,16 +30,16 @@ pub(crate) fn matmul_flops(module: &Module) -> Result<u64> {
 
 /// Floating-point operations of the contractions of a forward without calls, and, where it is trained, of a backward that computes none of
 /// them again: as many for each operand whose gradient is asked for.
-pub(crate) fn model_flops(forward: &Function, is_trained: bool) -> u64 {
+pub(crate) fn model_flops(forward: &Function, is_trained: bool) -> u128 {
     let registry = Registry::default();
     let cx = InferCx { functions: &[], registry: &registry };
     let weights = forward.params.iter().filter(|param| param.weight().is_some_and(|info| !info.frozen));
     let mut trained: HashSet<Value> = weights.map(|param| param.value).filter(|_| is_trained).collect();
-    let mut all = 0_u64;
+    let mut all = 0_u128;
     for inst in &forward.insts {
-        let gradients = inst.args.iter().filter(|arg| trained.contains(arg)).count() as u64;
+        let gradients = inst.args.iter().filter(|arg| trained.contains(arg)).count() as u128;
         if matches!(inst.op, Op::DotGeneral(_)) {
-            all = all.saturating_add(inst_cost(&cx, &[], forward, inst).flops.saturating_mul(1 + gradients));
+            all += u128::from(inst_cost(&cx, &[], forward, inst).flops) * (1 + gradients);
         }
         if gradients > 0 {
             trained.extend(inst.results.iter().filter(|result| forward.ty(**result).dtype().is_float()));

@@ -214,8 +214,18 @@ mod tests {
         let costs = vec![Cost { kind: PriceKind::OnDemand, hour: 1.0, billion_tokens: told }];
         let memory = [12 << 30, 16 << 30];
         let fits = Some(Fits { memory: FitVerdict::Fits, instructions: fits });
-        let bill =
-            Bill { ranks: 1, instances: 1, tokens: 1, step, mfu: 0.4, hfu: 0.5, peak: Default::default(), memory, fits, costs };
+        let bill = Bill {
+            ranks: 1,
+            instances: 1,
+            tokens: 1,
+            step,
+            mfu: 0.4,
+            hfu: 0.5,
+            peak: Default::default(),
+            memory,
+            fits,
+            costs,
+        };
         let measured = match measured {
             Measure::StepSeconds(seconds) => Some(seconds),
             _ => None,

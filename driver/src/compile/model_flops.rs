@@ -26,7 +26,7 @@ impl Session {
         recipe: &Recipe,
         roles: &IndexSet<ModuleRole>,
         options: &CompileOptions,
-    ) -> Result<u64> {
+    ) -> Result<u128> {
         let known = roles.iter().map(|role| self.roles.get(role)).collect::<Result<Vec<_>>>()?;
         let Some(&role) = known.iter().find(|role| role.calls.is_some()).or(known.first()) else { return Ok(0) };
         let is_trained = self.passes.pipeline(&role.pipeline)?.passes().any(|pass| pass.info().name == BACKWARD);

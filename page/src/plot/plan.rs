@@ -71,7 +71,11 @@ fn draw(svg: &mut String, title: &str, layouts: &[PlacedLayout], capacity: f64) 
     let (head, rest) = root.split_vertically(TITLE);
     head.draw(&Text::new(title, (MARGIN as i32, 18), (FONT, 22).into_font().color(&INK)))?;
     let (charts, words) = rest.split_vertically(CHARTS);
-    let memory = Chart { across: "GiB of a rank", limit: Some(capacity / GIB), points: points(layouts, |own| Some(own.bytes / GIB)) };
+    let memory = Chart {
+        across: "GiB of a rank",
+        limit: Some(capacity / GIB),
+        points: points(layouts, |own| Some(own.bytes / GIB)),
+    };
     let fits = |own: &PlacedLayout| own.dollars.filter(|_| own.bytes <= capacity);
     let cost = Chart { across: "US dollars for a billion tokens", limit: None, points: points(layouts, fits) };
     if cost.points.iter().any(|point| point.is_ranked) {
@@ -91,7 +95,8 @@ fn draw(svg: &mut String, title: &str, layouts: &[PlacedLayout], capacity: f64) 
         words.draw(&Circle::new((x, y), 5, color(own).filled()))?;
         words.draw(&Text::new(format!("{}: {}", label.mark, label.words), (x + 14, y), text.clone()))?;
     }
-    let said = "Orange: the best. With a ring, on the line: no other one beats it in both. Pale: told from shallow models.";
+    let said =
+        "Orange: the best. With a ring, on the line: no other one beats it in both. Pale: told from shallow models.";
     words.draw(&Text::new(said, (MARGIN as i32, (lines * LINE) as i32 - LINE as i32 / 2), text))?;
     root.present()?;
     Ok(())

@@ -81,7 +81,8 @@ impl Chart {
 
     /// The points that are ranked and that none beats in both, as steps, the one that needs least first.
     fn frontier(&self) -> Vec<(f64, f64)> {
-        let mut all: Vec<(f64, f64)> = self.points.iter().filter(|point| point.is_ranked).map(|point| point.at).collect();
+        let mut all: Vec<(f64, f64)> =
+            self.points.iter().filter(|point| point.is_ranked).map(|point| point.at).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         let mut steps: Vec<(f64, f64)> = Vec::new();
         for point in all {
