@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::{study, terminal};
-use halite_page::of_model;
 use halite_page::study::GradientErrors;
+use halite_page::{LATEST, of_model, update_seconds};
 use halite_support::text::plain;
 use halite_train::{Amount, EvalRecord, Observer, StepRecord, TimeRecord};
 use indexmap::IndexMap;
@@ -43,16 +43,13 @@ pub(super) struct TrainBar {
     /// Steps between lines; `None` shows none.
     every: Option<u64>,
     steps: u64,
-    /// Time records of the last updates, at most [`RECENT`].
+    /// Time records of the last updates, at most [`LATEST`].
     recent: VecDeque<TimeRecord>,
     /// Updates that this process made.
     heard: usize,
     /// The held-out loss of the last evaluation, as text for the line; empty before the first.
     held_out: String,
 }
-
-/// Updates over which the speed is taken.
-const RECENT: usize = 10;
 
 impl TrainBar {
     pub(super) fn new(context: &Context, steps: u64) -> Self {
@@ -82,9 +79,7 @@ impl TrainBar {
 
     /// The mean seconds of the last updates; `None` where no device of the target made them.
     pub(super) fn update_seconds(&self) -> Option<f64> {
-        self.recent.back()?.mfu?;
-        let seconds = self.recent.iter().map(|record| record.data + record.compute);
-        Some(seconds.sum::<f64>() / self.recent.len() as f64)
+        update_seconds(&self.recent)
     }
 
     /// The speed, and how long the rest of the updates takes with all that comes between them.
@@ -121,7 +116,7 @@ impl Observer for TrainBar {
     fn timed(&mut self, record: &TimeRecord) {
         // The first update of a process warms up, and counts only until there is another.
         self.heard += 1;
-        if self.recent.len() == RECENT || self.heard == 2 {
+        if self.recent.len() == LATEST || self.heard == 2 {
             self.recent.pop_front();
         }
         self.recent.push_back(*record);

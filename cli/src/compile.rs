@@ -12,7 +12,7 @@ use halite::Bundle;
 use halite::compile::{CompileOptions, Compiled};
 use halite::dump::DumpFilter;
 use halite::roles::Roles;
-use halite_bundle::Manifest;
+use halite_bundle::{Manifest, Statistics};
 use halite_ir::LowerOptions;
 use halite_neuron::Generation;
 use halite_support::{Diagnostics, codes};
@@ -182,6 +182,13 @@ fn state(manifest: &Manifest) -> String {
     }
 }
 
+/// The operations that the model asks for a token, and those of its programs where they are more.
+fn matmul_flops(statistics: &Statistics) -> String {
+    let (asked, done) = (short(statistics.model_flops_per_token), short(statistics.matmul_flops_per_token));
+    let is_more = statistics.matmul_flops_per_token > statistics.model_flops_per_token && asked != done;
+    if is_more { format!("{asked}, {done} with what is computed again") } else { asked }
+}
+
 /// The figures of a bundle, with the most that a core holds, and in which module, where it has no verdict on that, and what an update is
 /// told to take.
 pub(super) fn describe(bundle: &Bundle, peak: Option<(String, u64)>, told: Option<String>) -> String {
@@ -192,7 +199,7 @@ pub(super) fn describe(bundle: &Bundle, peak: Option<(String, u64)>, told: Optio
         ("parameters", grouped(statistics.parameters)),
         ("state", state(manifest)),
         ("tokens per step", grouped(statistics.tokens_per_step)),
-        ("matmul FLOPs per token", short(statistics.matmul_flops_per_token)),
+        ("matmul FLOPs per token", matmul_flops(statistics)),
         ("HLO instructions", grouped(statistics.hlo_instructions)),
         ("modules", modules(manifest)),
     ];

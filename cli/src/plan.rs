@@ -4,6 +4,7 @@ mod amounts;
 mod calibration;
 mod choice;
 mod described;
+mod plot;
 mod run;
 mod show;
 
@@ -76,7 +77,7 @@ pub(super) struct Plan {
     /// Write the recipe with the best layout to a file.
     #[arg(short, long, value_name = "FILE", requires = "nodes")]
     output: Option<PathBuf>,
-    /// Draw the layouts to an SVG file: memory of a rank against tokens per second.
+    /// Draw the layouts to an SVG file: tokens per second over the memory of a rank, and over the cost of tokens.
     #[arg(long, value_name = "FILE", requires = "nodes")]
     plot: Option<PathBuf>,
     /// Show what the search considered, and why layouts were dropped.
@@ -151,7 +152,7 @@ impl Plan {
         }
         let mut text = show::ranked(question, &found, sized.whole.as_ref());
         let json = show::ranked_json(question, &found, sized.whole.as_ref());
-        self.extra(context, (question, &found), &mut text)?;
+        self.extra(context, &[(question, found)], 0, &mut text)?;
         Ok(Output::new(text, json))
     }
 
@@ -176,7 +177,7 @@ impl Plan {
         let mut text = show::sizes(question, &all, chosen, &failed);
         text.push_str(&show::ranked(question, found, all[chosen].whole.as_ref()));
         let json = show::sizes_json(&all, show::ranked_json(question, found, all[chosen].whole.as_ref()));
-        self.extra(context, (question, found), &mut text)?;
+        self.extra(context, &plans, chosen, &mut text)?;
         Ok(Output::new(text, json))
     }
 
@@ -191,13 +192,20 @@ impl Plan {
         Bounds { budget: self.budget, deadline: self.deadline }
     }
 
-    /// The explanation, the plot and the recipe of a plan, where they are asked for.
-    fn extra(&self, context: &mut Context, (question, found): (&Question, &Found), text: &mut String) -> Result<()> {
+    /// The explanation, the plot and the recipe of the chosen plan, where they are asked for.
+    fn extra(
+        &self,
+        context: &mut Context,
+        plans: &[(&Question, Found)],
+        chosen: usize,
+        text: &mut String,
+    ) -> Result<()> {
+        let (question, found) = &plans[chosen];
         if self.explain {
             text.push_str(&show::considered(found));
         }
         if let Some(file) = &self.plot {
-            halite_disk::write(file, show::plot(question, found)?.as_bytes())?;
+            halite_disk::write(file, plot::plans(plans, chosen)?.as_bytes())?;
             text.push_str(&format!("\nwrote {}\n", file.display()));
         }
         if let (Some(file), Some(best)) = (&self.output, found.planned.first()) {
@@ -215,11 +223,11 @@ impl Plan {
 pub(super) fn summary(context: &Context, manifest: &Manifest) -> Option<String> {
     let (machine, bill) = priced(context, manifest)?;
     Some(format!(
-        "about {} on {} of {}, HFU {}: `halite plan` has the bill",
+        "about {} on {} of {}, {}: `halite plan` has the bill",
         amounts::seconds(bill.step.total),
         counted(bill.ranks as usize, "rank"),
         machine.instance.name,
-        amounts::percent(bill.hfu)
+        show::utilization(&bill)
     ))
 }
 

@@ -178,7 +178,8 @@ impl Train {
         described.iter().for_each(|said| context.aside(said));
         let output = self.output(&name, state.as_deref());
         let options = self.options(&name, &bundle.manifest.recipe, &output)?;
-        let mut options = TrainOptions { model, libraries, compile_seconds, ..options };
+        let update_seconds = plan::update_seconds(context, &bundle.manifest);
+        let mut options = TrainOptions { model, libraries, compile_seconds, update_seconds, ..options };
         if let Some(table) = self.texts.table()? {
             bundle.manifest.recipe.data = Some(table);
         }
@@ -211,7 +212,6 @@ impl Train {
             wish: output.wish(),
             completed: 0,
             epochs: 0,
-            estimated: plan::update_seconds(context, &bundle.manifest),
         };
         let history = train(executor, &bundle, &data, &options, &output, &mut watcher);
         watcher.spinner.finish_and_clear();
@@ -302,8 +302,6 @@ struct Watcher<'a> {
     completed: u64,
     /// The number of complete passes over all training data.
     epochs: u64,
-    /// The seconds that an update is estimated to take; `None` where nothing tells it.
-    estimated: Option<f64>,
 }
 
 impl Watcher<'_> {
@@ -323,7 +321,7 @@ impl Watcher<'_> {
                 Ok(failed(errors, output))
             }
             history => {
-                let update = self.bar.update_seconds().zip(self.estimated).map(<[f64; 2]>::from);
+                let update = self.bar.update_seconds().zip(options.update_seconds).map(<[f64; 2]>::from);
                 let watched = Watched { rate: self.bar.rate(), epochs: self.epochs, update };
                 Ok(summary(&history?, output, has_report, &watched))
             }

@@ -4,6 +4,7 @@ mod asked;
 mod built;
 mod describe;
 pub(crate) mod identity;
+mod model_flops;
 mod numbers;
 mod pack;
 mod policies;
@@ -224,12 +225,13 @@ impl Session {
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             workers.into_iter().map(join).collect::<Result<Vec<(Vec<Packed>, _)>, Diagnostic>>()
         });
-        let roles = packed_roles.map_err(fault)?;
-        let packed = self.in_order(roles, (target, &source.recipe), (sources, options)).map_err(fault)?;
+        let done = packed_roles.map_err(fault)?;
+        let packed = self.in_order(done, (target, &source.recipe), (sources, options)).map_err(fault)?;
         check_cancelled()?;
         let found = checked(&packed, target, source)?;
         check_cancelled()?;
-        let mut compiled = assemble(elaborated, source, target, prepared, packed).map_err(fault)?;
+        let model_flops = self.model_flops(&elaborated.module, &source.recipe, &roles, options).map_err(fault)?;
+        let mut compiled = assemble(elaborated, source, target, prepared, (packed, model_flops)).map_err(fault)?;
         compiled.warnings.extend(vocabulary);
         compiled.warnings.extend(found);
         if let Some(filter) = &options.dumps {

@@ -7,7 +7,7 @@ use halite_ir::{
 use halite_support::Result;
 use halite_tensor::Packing;
 use indexmap::{IndexMap, IndexSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Floating-point operations of all contractions that the last of these functions executes; callees come first. What a
 /// contraction does for copies of a weight is not counted: with 32 ranks and 8 key heads each head is stored and
@@ -26,6 +26,26 @@ pub(crate) fn matmul_flops(module: &Module) -> Result<u64> {
     let all = vec![true; flat.functions.len()];
     inline_calls(&mut flat, &registry, &all, &all)?;
     Ok(flops(&flat.functions, &registry))
+}
+
+/// Floating-point operations of the contractions of a forward without calls, and, where it is trained, of a backward that computes none of
+/// them again: as many for each operand whose gradient is asked for.
+pub(crate) fn model_flops(forward: &Function, is_trained: bool) -> u128 {
+    let registry = Registry::default();
+    let cx = InferCx { functions: &[], registry: &registry };
+    let weights = forward.params.iter().filter(|param| param.weight().is_some_and(|info| !info.frozen));
+    let mut trained: HashSet<Value> = weights.map(|param| param.value).filter(|_| is_trained).collect();
+    let mut all = 0_u128;
+    for inst in &forward.insts {
+        let gradients = inst.args.iter().filter(|arg| trained.contains(arg)).count() as u128;
+        if matches!(inst.op, Op::DotGeneral(_)) {
+            all += u128::from(inst_cost(&cx, &[], forward, inst).flops) * (1 + gradients);
+        }
+        if gradients > 0 {
+            trained.extend(inst.results.iter().filter(|result| forward.ty(**result).dtype().is_float()));
+        }
+    }
+    all
 }
 
 fn flops(functions: &[Function], registry: &Registry) -> u64 {
@@ -131,6 +151,29 @@ impl Shares {
 mod tests {
     use super::*;
     use crate::Session;
+
+    /// Of three products one reads nothing that is trained, one a trained weight alone, and one something trained on both sides.
+    #[test]
+    fn backwards_have_a_product_for_each_gradient() {
+        let flops = |of: &str| {
+            let product = "{batch = [] x [], contract = [1] x [0], accumulate = f32}";
+            let ir = format!(
+                "func @main(%x: f32[4,4], %w: f32[4,4] {{weight, init = zeros}}, \
+                 %v: f32[4,4] {{weight, init = zeros{of}}}) -> (f32[4,4]) {{\n\
+                   %0 = dot_general %x, %x {product} : f32[4,4]\n\
+                   %1 = dot_general %0, %w {product} : f32[4,4]\n\
+                   %2 = dot_general %1, %v {product} : f32[4,4]\n\
+                   return %2\n\
+                 }}\n"
+            );
+            let mut session = Session::new();
+            let file = session.sources.add("a.ir", ir);
+            let module = session.parse_ir(file).unwrap();
+            [false, true].map(|is_trained| model_flops(module.entry().unwrap(), is_trained) / (2 * 4 * 4 * 4))
+        };
+        assert_eq!(flops(""), [3, 1 + 2 + 3]);
+        assert_eq!(flops(", frozen"), [3, 1 + 2 + 2]);
+    }
 
     /// Two copies of `k`: 8 of 12 rows are the model's, in the contraction that reads the weight and in the one that makes
     /// its gradient; the third has nothing to do with it.

@@ -11,5 +11,5 @@ mod report;
 pub mod study;
 
 pub use compare::{Compared, Comparison};
-pub use measured::of_model;
+pub use measured::{LATEST, beside_estimate, of_model, update_seconds};
 pub use report::report;

@@ -13,7 +13,7 @@ pub use memory::plot as memory;
 pub use numerics::plot as numerics;
 pub(crate) use panel::{Curve, panel};
 pub use placement::plot as placement;
-pub use plan::{PlacedLayout, plot as plan};
+pub use plan::{Label, PlacedLayout, plot as plan};
 pub use schedule::plot as schedule;
 
 use halite_support::units::grouped;

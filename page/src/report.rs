@@ -103,6 +103,7 @@ mod tests {
         Startup {
             update,
             compile_seconds: Some(1.5),
+            update_seconds: Some(0.02),
             load_seconds: 4.25,
             halite: "0.0.7".to_owned(),
             platform: "cpu".to_owned(),
@@ -161,6 +162,31 @@ mod tests {
         for outside in ["http:", "https:", "src=", "@import", "url(", "<script", "<link"] {
             assert!(!rest.contains(outside), "{outside}");
         }
+    }
+
+    /// Two processes: the second began after update 40, is estimated at 0.02 s, and its first update warmed up.
+    #[test]
+    fn an_update_stands_beside_its_estimate() {
+        let times = |mfu: &str| {
+            let line = |step: u64| {
+                let seconds = if step == 41 { 3.0 } else { 0.029 };
+                format!(
+                    "{{\"step\":{step},\"tokens\":512,\"data_seconds\":0.001,\"step_seconds\":{seconds},\
+                     \"evaluation_seconds\":0.0,\"writing_seconds\":0.0{mfu}}}\n"
+                )
+            };
+            Times::parse(&(1..=44).map(line).collect::<String>(), Path::new("t"), 44).unwrap()
+        };
+        let (history, startups) = (history(44), [startup(0), startup(40)]);
+        let page = |times: &Times| {
+            let (alarms, events, samples) = (&[][..], &[][..], &[][..]);
+            let seen = Seen { history: &history, times, alarms, events, startups: &startups, samples, is_live: false };
+            report("estimated", &recipe(), &seen).unwrap()
+        };
+        let html = page(&times(",\"mfu\":0.25"));
+        assert!(html.contains("<th>an update</th><td>0.030 s, 1.50 of the estimated 0.020 s</td>"), "{html}");
+        assert!(html.contains("<th>model FLOPs utilization</th><td>25.0%</td>"), "{html}");
+        assert!(!page(&times("")).contains("an update</th>"), "a host is not what is estimated");
     }
 
     #[test]

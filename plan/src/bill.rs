@@ -20,7 +20,9 @@ pub struct Bill {
     pub tokens: u64,
     /// The time of an update, in seconds, by cause.
     pub step: StepTime,
-    /// The share of the peak rate of all ranks that products take, those included that are computed again (hardware FLOPs utilization).
+    /// Model FLOPs utilization: the share of the peak rate of all ranks that products take which the model asks for.
+    pub mfu: f64,
+    /// Hardware FLOPs utilization: the same with the products that are computed again.
     pub hfu: f64,
     /// Bytes of a rank at the peak, by kind, of the module that needs most.
     pub peak: MemoryByKind,
@@ -71,16 +73,17 @@ impl Bill {
         let ranks = manifest.num_ranks() as u64;
         let instances = ranks.div_ceil(machine.instance.ranks.max(1));
         let (tokens, statistics) = (manifest.statistics.tokens_per_step, &manifest.statistics);
-        let asked = statistics.matmul_flops_per_token as f64 * tokens as f64;
         let peak_rate = machine.peak(&manifest.recipe.precision.operand.to_string()) * ranks as f64;
+        let utilization = |flops: u64| flops as f64 * tokens as f64 / (peak_rate * step.total);
+        let (mfu, hfu) =
+            (utilization(statistics.model_flops_per_token), utilization(statistics.matmul_flops_per_token));
         let (fits, peak, memory) = memory(manifest);
         let cost = |price: &halite_estimate::time::Price| {
             let hour = price.dollars * instances as f64;
             Cost { kind: price.kind, hour, billion_tokens: hour / 3600.0 * step.total / tokens as f64 * 1e9 }
         };
         let costs = machine.instance.prices.iter().map(cost).collect();
-        let hfu = asked / (peak_rate * step.total);
-        Some(Self { ranks, instances, tokens, step, hfu, peak, memory, fits, costs })
+        Some(Self { ranks, instances, tokens, step, mfu, hfu, peak, memory, fits, costs })
     }
 
     /// Compiles the training of a recipe alone, and prices it.

@@ -1,6 +1,6 @@
 //! Published figures beside what the model says of them.
 
-use crate::{Bill, Row};
+use crate::{Bill, Measure, Row};
 use halite::Session;
 use halite_estimate::time::Machine;
 use halite_support::Diagnostics;
@@ -23,6 +23,12 @@ impl Judged {
     /// How much longer the model says that an update takes than it did, as a share; `None` where no speed was measured.
     pub fn error(&self) -> Option<f64> {
         Some(self.bill.step.total / self.measured? - 1.0)
+    }
+
+    /// The MFU that was published and the one that the model says, counted alike; `None` where the figure is another one.
+    pub fn mfu(&self) -> Option<[f64; 2]> {
+        let Measure::Mfu { share, .. } = self.row.measured else { return None };
+        Some([share, share * self.measured? / self.bill.step.total])
     }
 
     /// The GiB that a rank needs by the model.

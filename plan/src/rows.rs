@@ -47,7 +47,7 @@ fn whole() -> f64 {
 
 /// The outcome of a run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Measure {
     /// Seconds of an update.
     StepSeconds(f64),
@@ -55,6 +55,15 @@ pub enum Measure {
     SequencesPerSecond(f64),
     /// Tokens in a second, of one rank.
     TokensPerSecondOfRank(f64),
+    /// Model FLOPs utilization, as its source counts it.
+    Mfu {
+        /// The share of the peak rate of all ranks.
+        share: f64,
+        /// Floating-point operations of a sequence.
+        sequence_flops: f64,
+        /// Those that a rank does in a second at most.
+        peak: f64,
+    },
     /// It ran; no speed is published.
     Ran,
     /// It did not run for want of device memory.
@@ -69,6 +78,9 @@ impl Measure {
             Measure::StepSeconds(seconds) => Some(seconds),
             Measure::SequencesPerSecond(rate) => Some(tokens / seq / rate),
             Measure::TokensPerSecondOfRank(rate) => Some(tokens / bill.ranks as f64 / rate),
+            Measure::Mfu { share, sequence_flops, peak } => {
+                Some(tokens / seq * sequence_flops / (share * peak * bill.ranks as f64))
+            }
             Measure::Ran | Measure::OutOfMemory => None,
         }
     }

@@ -27,6 +27,9 @@ pub struct TrainOptions {
     pub samples: Option<u32>,
     /// Seconds in which the bundle was compiled, where that is known.
     pub compile_seconds: Option<f64>,
+    /// Seconds that an update is estimated to take on devices of the target, where that is known: the page shows them beside those that
+    /// were measured.
+    pub update_seconds: Option<f64>,
     /// Completed updates at the end, those before a resumption included.
     pub steps: u64,
     /// Seed of the initial state and of the order of data.

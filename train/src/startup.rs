@@ -1,5 +1,6 @@
 //! Startups of the processes of a run: the time before the first update, and where they ran.
 
+use super::TrainOptions;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Result};
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,9 @@ pub struct Startup {
     /// Seconds in which Halite compiled the recipe; `None` where it was compiled before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile_seconds: Option<f64>,
+    /// Seconds that an update is estimated to take on devices of the target, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update_seconds: Option<f64>,
     /// Seconds in which the executor compiled the modules, or loaded compiled ones, and took the held-out data.
     pub load_seconds: f64,
     /// The version of Halite.
@@ -28,10 +32,11 @@ pub struct Startup {
 
 impl Startup {
     /// The startup of this process, which begins after an update.
-    pub(super) fn here(update: u64, executor: &dyn Executor, compile_seconds: Option<f64>, load_seconds: f64) -> Self {
+    pub(super) fn here(update: u64, executor: &dyn Executor, options: &TrainOptions, load_seconds: f64) -> Self {
         Self {
             update,
-            compile_seconds,
+            compile_seconds: options.compile_seconds,
+            update_seconds: options.update_seconds,
             load_seconds,
             halite: env!("CARGO_PKG_VERSION").to_owned(),
             platform: executor.platform().to_owned(),

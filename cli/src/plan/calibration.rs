@@ -23,6 +23,7 @@ pub(super) fn show(context: &mut Context) -> Result<Output> {
         judged.iter().partition(|own| references.contains(&own.row.machine));
     let said = wrapped(&format!("Seconds of an update. {}\n", summary(&own)));
     let mut text = format!("{}\n{said}", times(&own));
+    text.push_str(&format!("\nMFU, each counted as its source counts it:\n\n{}", utilizations(&own)));
     text.push_str(&format!("\nOther machines, which that does not count:\n\n{}", times(&others)));
     text.push_str(&format!("\n{}", wrapped(&format!("{}\n", summary(&others)))));
     text.push_str(&format!("\nMemory of a rank:\n\n{}", memory(&judged)));
@@ -62,6 +63,16 @@ fn times(judged: &[&Judged]) -> String {
             off(own.error()?),
             role(&own.row).to_owned(),
         ])
+    });
+    table(&[head].into_iter().chain(lines).collect::<Vec<_>>())
+}
+
+/// The rows whose figure is MFU. The last column is ours: attention to all positions, at the peak rate of the machine.
+fn utilizations(judged: &[&Judged]) -> String {
+    let head = ["published", "MFU", "told", "told as `halite plan` counts"].map(str::to_owned).to_vec();
+    let lines = judged.iter().filter_map(|own| {
+        let [published, told] = own.mfu()?;
+        Some(vec![own.row.name.clone(), percent(published), percent(told), percent(own.bill.mfu)])
     });
     table(&[head].into_iter().chain(lines).collect::<Vec<_>>())
 }
@@ -160,7 +171,7 @@ fn value(own: &Judged, reference: bool) -> Value {
     json!({
         "name": own.row.name, "machine": own.row.machine, "reference": reference, "fitted": own.row.fitted, "assumed": own.row.assumed,
         "doubt": own.row.doubt, "note": own.row.note, "measured": own.row.measured, "measured_seconds": own.measured,
-        "seconds": own.bill.step.total, "error": own.error(), "hfu": own.bill.hfu, "measured_gib": own.row.memory, "gib": own.gib(),
+        "seconds": own.bill.step.total, "error": own.error(), "mfu": own.bill.mfu, "hfu": own.bill.hfu, "measured_gib": own.row.memory, "gib": own.gib(),
         "memory_error": own.memory_error(), "bill": bill_json(&own.bill, None), "source": own.row.provenance,
     })
 }
@@ -203,8 +214,18 @@ mod tests {
         let costs = vec![Cost { kind: PriceKind::OnDemand, hour: 1.0, billion_tokens: told }];
         let memory = [12 << 30, 16 << 30];
         let fits = Some(Fits { memory: FitVerdict::Fits, instructions: fits });
-        let bill =
-            Bill { ranks: 1, instances: 1, tokens: 1, step, hfu: 0.5, peak: Default::default(), memory, fits, costs };
+        let bill = Bill {
+            ranks: 1,
+            instances: 1,
+            tokens: 1,
+            step,
+            mfu: 0.4,
+            hfu: 0.5,
+            peak: Default::default(),
+            memory,
+            fits,
+            costs,
+        };
         let measured = match measured {
             Measure::StepSeconds(seconds) => Some(seconds),
             _ => None,

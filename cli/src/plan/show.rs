@@ -3,12 +3,10 @@
 use super::amounts::{dollars, percent, seconds};
 use super::choice::Sized;
 use super::run::Whole;
-use crate::context::Result;
 use crate::table::{bytes, counted, facts, grouped, short, table};
 use crate::terminal;
 use halite_bundle::Manifest;
 use halite_bundle::estimate::{FitVerdict, MemoryKind};
-use halite_page::plot::{self, PlacedLayout};
 use halite_plan::{Bill, Considered, Cost, Layout, Plan, Planned, Question};
 use halite_report::wrap;
 use halite_support::Diagnostic;
@@ -58,11 +56,17 @@ fn figures(bill: &Bill) -> Vec<(&'static str, String)> {
             "tokens per second",
             format!("{}, {} of a rank", short(rate as u64), short((rate / bill.ranks as f64) as u64)),
         ),
-        ("HFU", percent(bill.hfu)),
+        ("utilization", utilization(bill)),
     ]
     .into_iter()
     .chain(fits(bill))
     .collect()
+}
+
+/// The share of the peak rate for what the model asks for, and with what is computed again where that is more.
+pub(super) fn utilization(bill: &Bill) -> String {
+    let (mfu, hfu) = (percent(bill.mfu), percent(bill.hfu));
+    if bill.hfu > bill.mfu && mfu != hfu { format!("MFU {mfu}, HFU {hfu}") } else { format!("MFU {mfu}") }
 }
 
 /// Whether it fits: the memory, and the instructions where there is something to say of them.
@@ -162,7 +166,7 @@ pub(super) fn ranked(question: &Question, found: &Plan, whole: Option<&Whole>) -
         grouped(considered.shallow as u64),
         grouped(considered.compiled as u64)
     );
-    let head = ["", "layout", "recompute", "batch", "update", "HFU", "memory", "$/B"].map(str::to_owned).to_vec();
+    let head = ["", "layout", "recompute", "batch", "update", "MFU", "memory", "$/B"].map(str::to_owned).to_vec();
     let row = |(at, planned): (usize, &Planned)| {
         let Planned { layout, bill } = planned;
         vec![
@@ -171,15 +175,15 @@ pub(super) fn ranked(question: &Question, found: &Plan, whole: Option<&Whole>) -
             layout.recompute.map_or("", recomputed).to_owned(),
             format!("{} x {}", layout.batch, layout.accumulate),
             seconds(bill.step.total),
-            percent(bill.hfu),
+            percent(bill.mfu),
             bytes(bill.memory[0]),
             bill.cost().map_or_else(String::new, |cost| dollars(cost.billion_tokens)),
         ]
     };
     text.push_str(&table(&[head].into_iter().chain(found.planned.iter().enumerate().map(row)).collect::<Vec<_>>()));
     text.push_str(&wrapped(
-        "\n`recompute`: beside what the recipe says. `batch`: sequences of a micro-batch, and micro-batches of an update. `HFU`: the share of \
-         the peak rate that products take, those included that are computed again. `$/B`: of a billion tokens.\n",
+        "\n`recompute`: beside what the recipe says. `batch`: sequences of a micro-batch, and micro-batches of an update. `MFU`: the share of \
+         the peak rate for the products that the model asks for. `$/B`: of a billion tokens.\n",
     ));
     if let Some(best) = found.planned.first() {
         text.push_str(&format!("\nThe first of these:\n\n{}", facts(&figures(&best.bill))));
@@ -192,28 +196,8 @@ pub(super) fn ranked(question: &Question, found: &Plan, whole: Option<&Whole>) -
     text
 }
 
-/// The layouts of a plan, drawn.
-pub(super) fn plot(question: &Question, found: &Plan) -> Result<String> {
-    let Some(best) = found.planned.first() else { return Err(Diagnostic::bug("a plan without a layout").into()) };
-    let tokens = best.bill.tokens as f64;
-    let planned = found.planned.iter().map(|own| PlacedLayout {
-        bytes: own.bill.memory[0] as f64,
-        tokens_per_second: own.bill.tokens_per_second(),
-        shown: Some(described(&own.layout)),
-    });
-    let told = found.found.iter().filter(|own| found.planned.iter().all(|planned| planned.layout != own.layout));
-    let told = told.map(|own| PlacedLayout { bytes: own.bytes, tokens_per_second: tokens / own.seconds, shown: None });
-    let title = format!(
-        "{} on {} of {}",
-        question.input,
-        counted(question.instances as usize, "instance"),
-        question.machine.instance.name
-    );
-    Ok(plot::plan(&title, &told.chain(planned).collect::<Vec<_>>(), best.bill.memory[1] as f64)?)
-}
-
 /// A layout with what its axes do not say.
-fn described(layout: &Layout) -> String {
+pub(super) fn described(layout: &Layout) -> String {
     let again = layout.recompute.map_or_else(String::new, |policy| format!(", recompute {}", recomputed(policy)));
     format!("{}{again}", placed(layout))
 }
@@ -310,6 +294,7 @@ pub(super) fn bill_json(bill: &Bill, whole: Option<&Whole>) -> Value {
             "products": step.products, "other": step.other, "collectives": step.wire, "exposed": step.exposed, "optimizer": step.optimizer,
             "bubble": step.bubble, "launch": step.launch, "hidden": step.hidden, "all": step.total,
         },
+        "mfu": bill.mfu,
         "hfu": bill.hfu,
         "tokens_per_second": bill.tokens_per_second(),
         "memory": {"peak": bill.peak, "needs": bill.memory[0], "has": bill.memory[1], "fits": bill.fits},

@@ -4,7 +4,7 @@ use crate::context::Output;
 use crate::exit::TRY_AGAIN;
 use crate::signals::Caught;
 use crate::table::{counted, facts, short};
-use halite_page::of_model;
+use halite_page::{beside_estimate, of_model};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_train::{Amount, EvalRecord, History, Peers, RunFiles, StepRecord, may_pass};
 use indexmap::IndexMap;
@@ -86,8 +86,7 @@ pub(super) fn summary(history: &History, output: &RunFiles, has_report: bool, wa
         all.push((format!("{} per second", rate.unit()), format!("{} over the last {over}", short(rate.number()))));
     }
     if let Some([measured, estimated]) = update {
-        let times = measured / estimated;
-        all.push(("an update".to_owned(), format!("{measured:.3} s, {times:.2} of the estimated {estimated:.3} s")));
+        all.push(("an update".to_owned(), beside_estimate(measured, estimated)));
     }
     let report = has_report.then(|| ("report", output.report()));
     let files = [("metrics", output.metrics()), ("plot", output.plot())].into_iter();

@@ -241,9 +241,13 @@ pub struct Statistics {
     pub state_bytes: u64,
     /// Tokens predicted in one step.
     pub tokens_per_step: u64,
-    /// Floating-point operations of all matrix products of the training step, for one token, those of copies of weights
-    /// not counted.
+    /// Floating-point operations of all matrix products of the training step, for one token, those included that are computed again, those
+    /// of copies of weights not.
     pub matmul_flops_per_token: u64,
+    /// Model FLOPs: those of the products of the forward and the backward that the model asks for, for one token, however often a program
+    /// computes them; 0 in bundles that do not say.
+    #[serde(default)]
+    pub model_flops_per_token: u64,
     /// Floating-point operations of matrix products that a rank does in a second at most, by the documents of the target; `None` where
     /// these do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -123,27 +123,27 @@ fn buffer(laid: Laid<'_>, named: &NamedParams<'_>, param: &Param, micro_batches:
 /// The figures of one module.
 #[derive(Clone, Copy)]
 pub(super) struct Figures {
-    /// Floating-point operations of the matrix products of one call.
-    pub(super) matmul_flops: u64,
+    /// Floating-point operations of the matrix products of one call on all ranks, which may be more than 64 bits hold.
+    pub(super) matmul_flops: u128,
     pub(super) hlo_instructions: u64,
 }
 
 pub(super) fn figures(ir: &Module, laid: Laid<'_>, hlo: &Graph) -> Result<Figures, Diagnostic> {
     let ranks = laid.layout.map_or(1, |layout| layout.mesh.num_ranks() as u64);
     Ok(Figures {
-        matmul_flops: flops::matmul_flops(ir)?.saturating_mul(ranks),
+        matmul_flops: u128::from(flops::matmul_flops(ir)?) * u128::from(ranks),
         hlo_instructions: inspect::hlo::num_instructions(hlo)?,
     })
 }
 
 /// The figures of a bundle whose update makes these calls, each of a module with its figures, which read buffers by name, on ranks of this peak
-/// rate.
+/// rate; the model asks for so many operations for a micro-batch of all ranks.
 ///
 /// # Errors
 /// When the sizes of the recipe do not agree.
 pub(super) fn statistics(
     recipe: &Recipe,
-    calls: &[(Figures, usize)],
+    (calls, model_flops): (&[(Figures, usize)], u128),
     (buffers, read): (&IndexMap<String, Buffer>, &IndexSet<String>),
     mesh: &Mesh,
     peak_flops: Option<u64>,
@@ -154,17 +154,19 @@ pub(super) fn statistics(
         None => buffer.shape.iter().product::<usize>() as u64,
     };
     let size = |stated: Option<usize>| stated.map_or(1, |size| size as u64);
-    let tokens = size(recipe.batch) * size(recipe.seq) * recipe.sizes()?.accumulate;
-    let tokens = tokens * batch_ranks(mesh) as u64;
+    let micro_batch = size(recipe.batch) * size(recipe.seq) * batch_ranks(mesh) as u64;
+    let tokens = micro_batch * recipe.sizes()?.accumulate;
     let state = buffers.values().filter(|buffer| !matches!(buffer.role, BufferRole::Batch(_)));
     let bytes = |buffer: &Buffer| (buffer.dtype.size() * buffer.shape.iter().product::<usize>()) as u64;
-    let flops = calls.iter().map(|(figures, repeat)| figures.matmul_flops.saturating_mul(*repeat as u64));
+    let flops: u128 = calls.iter().map(|(figures, repeat)| figures.matmul_flops * *repeat as u128).sum();
+    let of_token = |flops: u128, tokens: u64| u64::try_from(flops / u128::from(tokens.max(1))).unwrap_or(u64::MAX);
     Ok(Statistics {
         parameters: weights.map(elements).sum(),
         state_bytes: state.map(bytes).sum(),
         tokens_per_step: tokens,
         peak_flops,
-        matmul_flops_per_token: flops.fold(0, u64::saturating_add) / tokens.max(1),
+        matmul_flops_per_token: of_token(flops, tokens),
+        model_flops_per_token: of_token(model_flops, micro_batch),
         hlo_instructions: calls.iter().map(|(figures, _)| figures.hlo_instructions).sum(),
     })
 }

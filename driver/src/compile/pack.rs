@@ -253,8 +253,8 @@ impl Packed<'_> {
         Ok(estimate)
     }
 
-    /// Floating-point operations of the matrix products of one call.
-    pub(super) fn matmul_flops(&self) -> u64 {
+    /// Floating-point operations of the matrix products of one call on all ranks.
+    pub(super) fn matmul_flops(&self) -> u128 {
         self.figures.matmul_flops
     }
 }
@@ -267,13 +267,13 @@ fn beside(estimate: &mut Estimate, bytes: u64, target: &dyn Target, recipe: &Rec
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
-/// training step, or of the first module without one.
+/// training step, or of the first module without one. `model_flops` are those of a micro-batch.
 pub(super) fn assemble(
     elaborated: Elaborated,
     source: &Source,
     target: &dyn Target,
     prepared: PreparedModule,
-    packed: Vec<Packed<'_>>,
+    (packed, model_flops): (Vec<Packed<'_>>, u128),
 ) -> Result<Compiled, Diagnostic> {
     let steps = recipe_steps(&source.recipe)?;
     let scheduled: Vec<_> = packed.iter().filter_map(|module| Some((module, repeats(module.role, steps)?))).collect();
@@ -287,8 +287,13 @@ pub(super) fn assemble(
     let stages: Vec<Option<StageOf>> = packed.iter().map(|module| module.stage).collect();
     let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
     let mut joined = Joined::of(prepared, packed);
-    let statistics =
-        statistics(&source.recipe, &calls, (&joined.buffers, &read), &mesh, target.peak_flops(&source.recipe))?;
+    let statistics = statistics(
+        &source.recipe,
+        (&calls, model_flops),
+        (&joined.buffers, &read),
+        &mesh,
+        target.peak_flops(&source.recipe),
+    )?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let model = ModelInfo {
         name: elaborated.module.name.to_string(),

@@ -1,18 +1,26 @@
-//! The layouts of a plan: memory of a rank against throughput.
+//! The layouts of a plan: throughput over memory and over cost.
 
-use crate::plot::{Axis, Drawn, FAINT, FONT, INK, Ticks, styled};
+mod chart;
+mod marks;
+
+use crate::plot::{Drawn, FONT, INK};
+use chart::{Chart, Point};
 use halite_support::{Diagnostic, Result};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-const SIZE: (u32, u32) = (1000, 560);
-const TITLE: i32 = 52;
+const WIDTH: u32 = 1120;
+/// The height of the charts, and of a line below them.
+const CHARTS: u32 = 440;
+const LINE: u32 = 22;
+const TITLE: u32 = 48;
 const MARGIN: u32 = 24;
 const GIB: f64 = (1_u64 << 30) as f64;
-/// A layout that was told, one that is shown, and the memory that there is.
-const TOLD: RGBColor = RGBColor(86, 180, 233);
-const SHOWN: RGBColor = RGBColor(0, 114, 178);
-const LIMIT: RGBColor = RGBColor(213, 94, 0);
+/// The layouts of each number of instances, in turn; distinct for people who do not see red and green alike (after Okabe and Ito).
+const GROUPS: [RGBColor; 4] =
+    [RGBColor(0, 114, 178), RGBColor(0, 158, 115), RGBColor(204, 121, 167), RGBColor(140, 86, 75)];
+/// The best layout, and the memory that there is.
+const BEST: RGBColor = RGBColor(213, 94, 0);
 
 /// A layout in the plot.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,12 +29,29 @@ pub struct PlacedLayout {
     pub bytes: f64,
     /// Tokens in a second, over all ranks.
     pub tokens_per_second: f64,
-    /// Its place among the best and its words; `None` for one that was told from shallow models alone.
-    pub shown: Option<String>,
+    /// US dollars for a billion tokens, where a price is known.
+    pub dollars: Option<f64>,
+    /// The number of instances that it is for, as a position among those that are compared.
+    pub group: usize,
+    /// Whether it was compiled whole and is among the best of its group; others were told from shallow models alone.
+    pub is_ranked: bool,
+    /// The text beside it, where it has one.
+    pub label: Option<Label>,
 }
 
-/// An SVG of layouts under a title, a dot for each: memory of a rank to the right, tokens per second upwards. The layouts that are shown
-/// have their words, and a line says what a rank has.
+/// The text of a layout.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// The text beside the dot.
+    pub mark: String,
+    /// The words of the mark, below the charts.
+    pub words: String,
+    /// Whether this is the best layout of all.
+    pub is_best: bool,
+}
+
+/// An SVG of layouts under a title, a dot for each: tokens per second over the memory of a rank, and, where prices are known, over the cost
+/// of tokens. A line joins the layouts that are ranked and that no other one beats in both.
 ///
 /// # Errors
 /// A bug diagnostic when drawing fails, which no plan should make happen.
@@ -38,65 +63,95 @@ pub fn plot(title: &str, layouts: &[PlacedLayout], capacity: f64) -> Result<Stri
 }
 
 fn draw(svg: &mut String, title: &str, layouts: &[PlacedLayout], capacity: f64) -> Drawn {
-    let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    let labels: Vec<(&PlacedLayout, &Label)> =
+        layouts.iter().filter_map(|own| Some((own, own.label.as_ref()?))).collect();
+    let lines = labels.len().div_ceil(2) as u32 + 1;
+    let root = SVGBackend::with_string(svg, (WIDTH, TITLE + CHARTS + lines * LINE + MARGIN)).into_drawing_area();
     root.fill(&WHITE)?;
     let (head, rest) = root.split_vertically(TITLE);
     head.draw(&Text::new(title, (MARGIN as i32, 18), (FONT, 22).into_font().color(&INK)))?;
-    let most = |of: fn(&PlacedLayout) -> f64| layouts.iter().map(of).fold(0.0, f64::max);
-    // Far beyond what a rank has, layouts are of no interest.
-    let memory = 0.0..(1.05 * most(|own| own.bytes).max(capacity)).min(2.0 * capacity).max(f64::MIN_POSITIVE) / GIB;
-    let rate = 0.0..(1.1 * most(|own| own.tokens_per_second)).max(1.0);
-    let (bytes, tokens) = (Axis::new(&memory, Ticks::linear(&memory, 8)), Axis::new(&rate, Ticks::linear(&rate, 6)));
-    let mut chart = ChartBuilder::on(&rest)
-        .margin(MARGIN)
-        .x_label_area_size(44)
-        .y_label_area_size(96)
-        .build_cartesian_2d(bytes, tokens)?;
-    styled(&mut chart.configure_mesh(), 13).x_desc("GiB of a rank").y_desc("tokens per second").draw()?;
-    let limit = capacity / GIB;
-    chart.draw_series([PathElement::new(vec![(limit, 0.0), (limit, rate.end)], LIMIT.stroke_width(2))])?;
-    let places = layouts.iter().filter(|own| own.bytes / GIB <= memory.end);
-    let place = |own: &PlacedLayout| (own.bytes / GIB, own.tokens_per_second);
-    let told = places.clone().filter(|own| own.shown.is_none());
-    chart.draw_series(told.map(|own| Circle::new(place(own), 4, TOLD.mix(0.7).filled())))?;
-    let shown: Vec<&PlacedLayout> = places.filter(|own| own.shown.is_some()).collect();
-    chart.draw_series(shown.iter().map(|own| Circle::new(place(own), 6, SHOWN.filled())))?;
-    let number = (FONT, 12).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Bottom));
-    for (at, own) in shown.iter().enumerate() {
-        chart.draw_series([EmptyElement::at(place(own)) + Text::new((at + 1).to_string(), (7, -4), number.clone())])?;
+    let (charts, words) = rest.split_vertically(CHARTS);
+    let memory = Chart {
+        across: "GiB of a rank",
+        limit: Some(capacity / GIB),
+        points: points(layouts, |own| Some(own.bytes / GIB)),
+    };
+    let fits = |own: &PlacedLayout| own.dollars.filter(|_| own.bytes <= capacity);
+    let cost = Chart { across: "US dollars for a billion tokens", limit: None, points: points(layouts, fits) };
+    if cost.points.iter().any(|point| point.is_ranked) {
+        let (left, right) = charts.split_horizontally(WIDTH / 2);
+        memory.draw(&left)?;
+        cost.draw(&right)?;
+    } else {
+        memory.draw(&charts)?;
     }
-    let legend = (FONT, 13).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
-    let (left, low) = (0.02 * memory.end, rate.end / 30.0);
-    for (at, own) in shown.iter().enumerate() {
-        let words = format!("{}  {}", at + 1, own.shown.as_deref().unwrap_or_default());
-        chart.draw_series([Text::new(words, (left, low * (shown.len() - at) as f64), legend.clone())])?;
+    let text = (FONT, 14).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
+    let place = |at: usize| {
+        let (column, row) = (at / (lines as usize - 1), at % (lines as usize - 1));
+        (MARGIN as i32 + 12 + (column as u32 * WIDTH / 2) as i32, ((row as u32 + 1) * LINE) as i32 - LINE as i32 / 2)
+    };
+    for (at, (own, label)) in labels.iter().enumerate() {
+        let (x, y) = place(at);
+        words.draw(&Circle::new((x, y), 5, color(own).filled()))?;
+        words.draw(&Text::new(format!("{}: {}", label.mark, label.words), (x + 14, y), text.clone()))?;
     }
-    chart.draw_series([Text::new("a rank has", (limit + left / 2.0, rate.end * 0.97), legend)])?;
-    chart.draw_series([PathElement::new(vec![(0.0, 0.0), (memory.end, 0.0)], FAINT)])?;
+    let said =
+        "Orange: the best. With a ring, on the line: no other one beats it in both. Pale: told from shallow models.";
+    words.draw(&Text::new(said, (MARGIN as i32, (lines * LINE) as i32 - LINE as i32 / 2), text))?;
     root.present()?;
     Ok(())
+}
+
+fn color(own: &PlacedLayout) -> RGBColor {
+    match &own.label {
+        Some(label) if label.is_best => BEST,
+        _ => GROUPS[own.group % GROUPS.len()],
+    }
+}
+
+fn points(layouts: &[PlacedLayout], across: impl Fn(&PlacedLayout) -> Option<f64>) -> Vec<Point> {
+    let point = |own: &PlacedLayout| {
+        Some(Point {
+            at: (across(own)?, own.tokens_per_second),
+            color: color(own),
+            is_ranked: own.is_ranked,
+            mark: own.label.as_ref().map(|label| label.mark.clone()),
+            is_best: own.label.as_ref().is_some_and(|label| label.is_best),
+        })
+    };
+    layouts.iter().filter_map(point).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn layout(gib: f64, tokens_per_second: f64, dollars: Option<f64>, words: Option<&str>) -> PlacedLayout {
+        let label =
+            words.map(|words| Label { mark: "1".to_owned(), words: words.to_owned(), is_best: words.contains("best") });
+        let is_ranked = words.is_some();
+        PlacedLayout { bytes: gib * GIB, tokens_per_second, dollars, group: 0, is_ranked, label }
+    }
+
     #[test]
-    fn layouts_are_drawn_with_what_a_rank_has() {
-        let layout = |bytes, tokens_per_second, shown: Option<&str>| PlacedLayout {
-            bytes,
-            tokens_per_second,
-            shown: shown.map(str::to_owned),
-        };
+    fn layouts_are_drawn_over_memory_and_over_cost() {
         let layouts = [
-            layout(8.0 * GIB, 2e5, Some("tensor 8, fsdp 4")),
-            layout(20.0 * GIB, 2.5e5, None),
-            layout(900.0 * GIB, 1e5, None),
+            layout(8.0, 2e5, Some(40.0), Some("tensor 8, fsdp 4, the best")),
+            layout(6.0, 1.9e5, Some(42.0), Some("tensor 8, data 4")),
+            layout(10.0, 1.95e5, Some(41.0), None),
+            layout(900.0, 1e5, Some(900.0), None),
         ];
         let svg = plot("a plan", &layouts, 16.0 * GIB).unwrap();
-        assert!(svg.contains("tensor 8, fsdp 4") && svg.contains("a rank has") && svg.contains("tokens per second"));
-        // The one that is far beyond is left out.
-        assert_eq!(svg.matches("<circle").count(), 2);
-        assert_eq!(plot("a plan", &[], 16.0 * GIB).unwrap().matches("<circle").count(), 0);
+        for part in ["tensor 8, fsdp 4", "GiB of a rank", "US dollars for a billion tokens", "tokens per second"] {
+            assert!(svg.contains(part), "{part}");
+        }
+        // Three in each chart, since the one that is far beyond is left out, and two beside words.
+        assert_eq!(svg.matches("<circle").count(), 2 * 3 + 2);
+        let costless: Vec<PlacedLayout> =
+            layouts.iter().map(|own| PlacedLayout { dollars: None, ..own.clone() }).collect();
+        let svg = plot("a plan", &costless, 16.0 * GIB).unwrap();
+        assert!(!svg.contains("dollars"), "without prices there is no chart of them");
+        assert_eq!(svg.matches("<circle").count(), 3 + 2);
+        assert!(plot("a plan", &[], 16.0 * GIB).is_ok());
     }
 }

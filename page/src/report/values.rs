@@ -1,5 +1,6 @@
 //! The numbers of the page.
 
+use crate::measured::{beside_estimate, latest, update_seconds};
 use halite_recipe::Recipe;
 use halite_support::units::{counted, grouped};
 use halite_train::{EvalRecord, Seen, Startup, TimeRecord, Times};
@@ -83,7 +84,9 @@ pub(super) fn times(times: &Times, startups: &[Startup]) -> Vec<(String, String)
     let mfu: Vec<f64> = recent.iter().filter_map(|record| record.mfu).collect();
     let mean = 100.0 * mfu.iter().sum::<f64>() / mfu.len() as f64;
     let mfu = (!mfu.is_empty()).then(|| ("model FLOPs utilization".to_owned(), format!("{mean:.1}%")));
-    std::iter::once(rate).chain(mfu).chain(parts.into_iter().map(part)).collect()
+    let own = update_seconds(latest(records, startups)).zip(startups.last().and_then(|startup| startup.update_seconds));
+    let update = own.map(|(measured, estimated)| ("an update".to_owned(), beside_estimate(measured, estimated)));
+    std::iter::once(rate).chain(mfu).chain(update).chain(parts.into_iter().map(part)).collect()
 }
 
 /// The time of compiling in all processes of the run: by Halite, where it is known, and by the platform that runs the modules.

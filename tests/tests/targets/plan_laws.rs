@@ -5,7 +5,7 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite_bundle::work::{CollectiveKind, Collectives};
-use halite_bundle::{ModuleEntry, ModuleRole};
+use halite_bundle::{Manifest, ModuleEntry, ModuleRole};
 use halite_hlo::decode;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::ShapeProto;
@@ -13,6 +13,7 @@ use halite_plan::{Bill, Layout, Planned, Question, Search};
 use halite_recipe::TargetName;
 use halite_support::Diagnostics;
 use halite_target::estimate::time::Machine;
+use halite_tests::parallel::for_each;
 
 /// The cases that are tried, and how many layouts are compiled whole; `HALITE_PLANS` says how many cases the second tier tries.
 fn cases() -> u64 {
@@ -74,44 +75,54 @@ fn without_latencies(machine: &Machine) -> Machine {
     Machine { links: links.collect(), launch: 0.0, ..machine.clone() }
 }
 
+/// Calls `of` for each case, over all cores, and returns what it gives.
+fn each<R: Send>(of: impl Fn(u64) -> Option<R> + Sync) -> Vec<R> {
+    let cases: Vec<u64> = (0..cases()).collect();
+    for_each(&cases, |case| of(*case)).into_iter().flatten().collect()
+}
+
+/// Less memory is no faster, and a plan is found where a rank has just what it needs.
 #[test]
 fn more_memory_is_no_slower() {
-    let (mut tried, mut smaller) = (0, 0);
-    for case in 0..cases() {
-        let session = Session::new();
-        let all = question(&session, case);
-        let Some(first) = best(&all) else { continue };
+    let smaller = each(|case| {
+        let all = question(&Session::new(), case);
+        let first = best(&all)?;
         let needs = first.bill.memory[0];
         let with = |capacity| Question { machine: Machine { capacity, ..all.machine.clone() }, ..all.clone() };
-        let mut before = first.bill.step.total;
+        let found_again = |own: &Planned| {
+            let again = best(&with(own.bill.memory[0])).map(|again| again.bill.step.total);
+            assert_eq!(again, Some(own.bill.step.total), "case {case}: {} on what it needs", own.layout);
+        };
+        found_again(&first);
+        let (mut before, mut smaller) = (first.bill.step.total, 0);
         for part in [99, 60, 30] {
             let Some(next) = best(&with(needs * part / 100)) else { break };
             let now = next.bill.step.total;
             assert!(now >= before, "case {case}: {now} with less memory, {before} with more");
             assert!(next.bill.memory[0] <= needs * part / 100, "case {case}");
+            found_again(&next);
             (before, smaller) = (now, smaller + 1);
         }
-        tried += 1;
-    }
+        Some(smaller)
+    });
+    let (tried, smaller) = (smaller.len() as u64, smaller.iter().sum::<u64>());
     println!("{tried} questions, {smaller} with less memory than the best plan needs");
     assert!(tried * 4 >= cases() * 3 && smaller > 0, "{tried} {smaller}");
 }
 
 #[test]
 fn more_instances_are_no_slower_where_nothing_is_fixed() {
-    let mut tried = 0;
-    for case in 0..cases() {
-        let session = Session::new();
-        let mut one = question(&session, case);
+    let tried = each(|case| {
+        let mut one = question(&Session::new(), case);
         one.machine = without_latencies(&one.machine);
         let two = Question { instances: 2, ..one.clone() };
-        let (Some(one), Some(two)) = (best(&one), best(&two)) else { continue };
+        let (one, two) = (best(&one)?, best(&two)?);
         let (before, now) = (one.bill.step.total, two.bill.step.total);
         println!("case {case}: {} {before:.2e} s, {} {now:.2e} s", one.layout, two.layout);
         assert!(now <= before * 1.001, "case {case}: {now} on two instances, {before} on one");
-        tried += 1;
-    }
-    assert!(tried * 2 >= cases(), "{tried}");
+        Some(())
+    });
+    assert!(tried.len() as u64 * 2 >= cases(), "{}", tried.len());
 }
 
 /// Bytes that a rank sends for a collective that is one ring.
@@ -162,32 +173,49 @@ fn told_of(module: &ModuleEntry) -> f64 {
     work.collectives.iter().map(of).sum()
 }
 
-/// A plan is the same each time. Its layouts compile as they are printed, with the same memory, and send what their HLO says within 2%.
+/// A compiled recipe has the ranks, the stages and the sequences of a layout.
+fn is_laid_out(manifest: &Manifest, layout: &Layout) {
+    let Layout { tensor, pipeline, data, fsdp, batch, accumulate, .. } = *layout;
+    for (axis, size) in [("tensor", tensor), ("data", data), ("fsdp", fsdp)] {
+        assert_eq!(manifest.mesh.size(axis) as u64, size, "{layout}: {axis}");
+    }
+    assert_eq!(manifest.num_stages() as u64, pipeline, "{layout}");
+    let sequences = manifest.statistics.tokens_per_step / manifest.recipe.seq.expect("it is stated") as u64;
+    assert_eq!(sequences, data * fsdp * batch * accumulate, "{layout}");
+}
+
+/// A plan is the same each time, the fastest layout first. Its layouts compile as they are printed, with the same memory, and send what
+/// their HLO says within 2%.
 #[test]
 fn plans_compile_as_printed() {
-    let (mut layouts, mut modules) = (0, 0);
-    for case in 0..cases() {
+    let all = each(|case| {
         let mut session = Session::new();
         let question = question(&session, case);
         let mut plan = || Search::new(&mut session, &question).and_then(|search| search.run(|_, _| {})).ok();
         let (plan, again) = (plan(), plan());
         assert_eq!(plan, again, "case {case}");
-        let planned = plan.map(|plan| plan.planned).unwrap_or_default();
-        for Planned { layout, bill } in planned {
-            let compiled = compiled(&mut session, &question, &layout).unwrap_or_else(|errors| panic!("{errors:?}"));
-            let again = Bill::of(&compiled.bundle.manifest, &question.machine).expect("it is estimated");
-            assert_eq!((again.memory, again.step.total), (bill.memory, bill.step.total), "case {case}: {layout}");
-            for module in &compiled.bundle.manifest.modules {
-                let hlo = &compiled.bundle.files[&module.file];
-                let (counted, told) = (sent_by(hlo), told_of(module));
-                assert!((counted - told).abs() <= 0.02 * counted, "case {case}: {layout}: {counted} {told}");
-                modules += 1;
-            }
-            layouts += 1;
-        }
-    }
+        let planned = plan?.planned;
+        assert!(planned.is_sorted_by_key(|own| own.bill.step.total), "case {case}: {planned:?}");
+        let modules = planned.iter().map(|planned| is_as_printed(&mut session, &question, planned)).sum::<usize>();
+        Some([planned.len(), modules])
+    });
+    let (layouts, modules) = all.iter().fold((0, 0), |(layouts, modules), own| (layouts + own[0], modules + own[1]));
     println!("{layouts} layouts, {modules} modules");
     assert!(layouts as u64 >= 2 * cases(), "{layouts}");
+}
+
+/// Compiles a layout and compares it with its bill; returns the number of its modules.
+fn is_as_printed(session: &mut Session, question: &Question, Planned { layout, bill }: &Planned) -> usize {
+    let compiled = compiled(session, question, layout).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let manifest = &compiled.bundle.manifest;
+    let again = Bill::of(manifest, &question.machine).expect("it is estimated");
+    assert_eq!((again.memory, again.step.total), (bill.memory, bill.step.total), "{:?}: {layout}", question.set);
+    is_laid_out(manifest, layout);
+    for module in &manifest.modules {
+        let (counted, told) = (sent_by(&compiled.bundle.files[&module.file]), told_of(module));
+        assert!((counted - told).abs() <= 0.02 * counted, "{:?}: {layout}: {counted} {told}", question.set);
+    }
+    manifest.modules.len()
 }
 
 fn compiled(

@@ -18,6 +18,7 @@ fn assert_size((preset, settings): (&str, &[&str]), parameters: u64, flops_per_t
     let statistics = bundle.manifest.statistics;
     assert_eq!(statistics.parameters, parameters);
     assert_eq!(statistics.matmul_flops_per_token, flops_per_token);
+    assert_eq!(statistics.model_flops_per_token, flops_per_token);
     for entry in &bundle.manifest.modules {
         let hlo = decode(bundle.hlo(entry).expect("the bundle has the file")).expect("the file decodes");
         let graph = Graph::new(hlo);
@@ -49,6 +50,27 @@ fn hlat_7b() {
 #[test]
 fn hlat_70b() {
     assert_size(("hlat-70b", &["parallel.data=4", "parallel.pipeline=1"]), 68_976_648_192, 444_491_366_400);
+}
+
+/// What is computed again is none of the operations that a model asks for, and updates of more than 2^64 operations are counted too.
+#[test]
+fn model_flops_do_not_depend_on_the_program() {
+    let figures = |settings: &[&str]| {
+        let model = ["layers=126", "hidden=16384", "heads=128", "kv_heads=8", "ffn=53248", "vocab=128256", "seq=8192"];
+        let settings: Vec<String> = model.iter().chain(settings).map(|setting| (*setting).to_owned()).collect();
+        let mut session = Session::new();
+        let source = session.load("llama", &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+        let compiled = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let statistics = compiled.bundle.manifest.statistics;
+        (statistics.model_flops_per_token, statistics.matmul_flops_per_token, statistics.tokens_per_step)
+    };
+    let (model, done, _) = figures(&["batch=1"]);
+    let layer = 2 * 16384 * 16384 + 2 * 16384 * 1024 + 3 * 16384 * 53248;
+    assert_eq!((model, done), (6 * (126 * layer + 16384 * 128_256) + 12 * 126 * 16384 * 8192, model));
+    let (again, more, tokens) = figures(&["batch=2", "parallel.fsdp=512", "target=trn2", "recompute=[\"block\"]"]);
+    assert!(u128::from(model) * u128::from(tokens) > 1 << 64);
+    assert!(again == model && more > model * 5 / 4 && more <= model * 4 / 3, "{model} {again} {more}");
 }
 
 /// A preset gives the same bytes each time.

@@ -206,8 +206,7 @@ fn the_utilization_is_that_of_the_peak_of_all_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let files = RunFiles::new(folder.path());
     let mut bundle = bundle();
-    (bundle.manifest.statistics.matmul_flops_per_token, bundle.manifest.statistics.peak_flops) =
-        (1000, Some(1_000_000));
+    (bundle.manifest.statistics.model_flops_per_token, bundle.manifest.statistics.peak_flops) = (1000, Some(1_000_000));
     train(HAND.shared(), &bundle, &numbers(), &options(3), &files, &mut Silent).unwrap();
     let text = std::fs::read_to_string(files.timing()).unwrap();
     for record in Times::parse(&text, &files.timing(), 3).unwrap().records() {

@@ -25,9 +25,9 @@ pub struct TimeRecord {
     /// Writing state, metrics and pages since the update before.
     #[serde(rename = "writing_seconds")]
     pub writing: f64,
-    /// The model FLOPs utilization (MFU): the operations of the matrix products of the update over those that all ranks could have done
-    /// in the time of the update and of waiting for its batch. Recomputed operations count too. `None` where the peak rate is not
-    /// known.
+    /// The model FLOPs utilization (MFU): the operations of the matrix products that the model asks for over those that all ranks could
+    /// have done in the time of the update and of waiting for its batch. What is computed again does not count. `None` where the peak
+    /// rate is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mfu: Option<f64>,
 }

@@ -270,6 +270,7 @@ class Statistics:
     matmul_flops_per_token: int
     hlo_instructions: int
     peak_flops: int | None = None
+    model_flops_per_token: int = 0
 
 
 @dataclass(frozen=True)
