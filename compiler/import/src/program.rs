@@ -28,7 +28,12 @@ impl Program {
     /// rest, a batch without dimensions, no objective, one that is no scalar.
     pub fn new(name: impl Into<Name>, hlo: CheckedHlo, signature: Signature) -> std::result::Result<Self, Diagnostics> {
         let (inputs, outputs) = shapes(hlo.graph())?;
+        let name = name.into();
         let mut mistakes = Diagnostics::new();
+        mistakes.extend(name.check("model", "_").err());
+        let of_inputs = signature.inputs.iter().map(|input| Name::from(input.name.as_str()).check("parameter", "_."));
+        let of_outputs = signature.outputs.iter().map(|output| Name::from(output.name.as_str()).check("result", "_."));
+        mistakes.extend(of_inputs.chain(of_outputs).filter_map(Result::err));
         mistakes.extend(counted("parameters", inputs.len(), signature.inputs.len()));
         mistakes.extend(counted("results", outputs.len(), signature.outputs.len()));
         mistakes.extend(named_twice("parameters", signature.inputs.iter().map(|input| input.name.as_str())));
@@ -60,7 +65,7 @@ impl Program {
             }
             return Err(mistakes);
         };
-        Ok(Self { name: name.into(), hlo, signature, float })
+        Ok(Self { name, hlo, signature, float })
     }
 
     /// The roles of its parameters and results.

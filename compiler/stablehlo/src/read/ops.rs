@@ -69,12 +69,12 @@ fn of_opcode(opcode: Opcode) -> Option<Entry> {
         Opcode::Unary(_)
         | Opcode::Binary(_)
         | Opcode::BitcastConvert
-        | Opcode::Clamp
         | Opcode::Convert
         | Opcode::DynamicUpdateSlice
         | Opcode::ReplicaId
         | Opcode::Reshape => (pretty::plain, plain::plain),
-        Opcode::Select => (pretty::select, plain::plain),
+        Opcode::Clamp => (pretty::plain, plain::clamp),
+        Opcode::Select => (pretty::select, plain::select),
         Opcode::Compare => (pretty::plain, plain::compare),
         Opcode::OptimizationBarrier => (pretty::plain, structure::barrier),
         Opcode::Broadcast => (pretty::plain, movement::broadcast),

@@ -72,7 +72,8 @@ def model(
     """
     weights, tree = jax.tree_util.tree_flatten_with_path(params)
     data = jax.tree_util.tree_flatten_with_path(batch)[0]
-    inputs = [Input(_name(path, "params"), "weight", _start(leaf)) for path, leaf in weights]
+    numbered = _numbered(params)
+    inputs = [Input(_name(path, "params", numbered), "weight", _start(leaf)) for path, leaf in weights]
     inputs += [Input(_name(path, "batch"), "batch") for path, _ in data]
     _check_names(inputs)
     results: list[Output] = []
@@ -104,12 +105,38 @@ def _objective(found: Any) -> list[Any]:
     return results
 
 
-def _name(path: tuple[Any, ...], alone: str) -> str:
+def _name(path: tuple[Any, ...], alone: str, numbered: Mapping[Any, list[str]] = {}) -> str:
     """The name of a leaf, by its path: of letters, digits and `_`, with dots between."""
-    parts = [re.sub(r"\W", "_", _part(key), flags=re.ASCII) for key in path] or [alone]
+    parts = [alone] if not path else []
+    for at, key in enumerate(path):
+        parts += numbered.get(path[: at + 1]) or [re.sub(r"\W", "_", _part(key), flags=re.ASCII)]
     if not parts[0][:1].isalpha():
         parts.insert(0, alone)
     return ".".join(parts)
+
+
+def _numbered(params: Any) -> dict[Any, list[str]]:
+    """Entries of mappings that are a list in all but their keys, `layers_0` and `layers_1`, with the parts of their names: `layers`, `0`.
+
+    They are numbered from 0 without a gap, and have the same structure and shapes.
+    """
+    families: dict[Any, dict[int, list[Any]]] = {}
+    paths: dict[Any, tuple[Any, ...]] = {}
+    for path, leaf in jax.tree_util.tree_flatten_with_path(params)[0]:
+        for at, key in enumerate(path):
+            match = re.fullmatch(r"(\w*[A-Za-z])_?(\d+)", _part(key), flags=re.ASCII)
+            if match and hasattr(key, "key"):
+                family = (path[:at], match[1])
+                below = (path[at + 1 :], np.shape(leaf))
+                families.setdefault(family, {}).setdefault(int(match[2]), []).append(below)
+                paths[family, int(match[2])] = path[: at + 1]
+    return {
+        paths[family, number]: [re.sub(r"\W", "_", family[1], flags=re.ASCII), str(number)]
+        for family, members in families.items()
+        if len(members) > 1 and sorted(members) == list(range(len(members)))
+        and all(member == members[0] for member in members.values())
+        for number in members
+    }
 
 
 def _part(key: Any) -> str:

@@ -3,10 +3,37 @@
 use crate::read::body::Val;
 use crate::read::op::Op;
 use crate::read::reader::Reader;
+use halite_hlo::proto::ShapeProto;
 use halite_support::{Result, codes};
 
 pub(super) fn plain<'t>(reader: &mut Reader<'t>, op: Op<'t>) -> Result<Vec<Val>> {
     reader.emit(op, |_| {})
+}
+
+/// One condition may be that of all elements.
+pub(super) fn select<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
+    spread(reader, &mut op, &[0]);
+    reader.emit(op, |_| {})
+}
+
+/// Bounds of one number each may be those of all elements.
+pub(super) fn clamp<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
+    spread(reader, &mut op, &[0, 2]);
+    reader.emit(op, |_| {})
+}
+
+/// Repeats operands without dimensions for each element of the result, as HLO wants them.
+fn spread<'t>(reader: &mut Reader<'t>, op: &mut Op<'t>, operands: &[usize]) {
+    let &[result] = &op.results[..] else { return };
+    let shape = reader.types.shape(result);
+    for &at in operands {
+        let Some(operand) = op.operands.get_mut(at) else { continue };
+        let own = reader.types.shape(operand.ty);
+        if own.dimensions.is_empty() && !shape.dimensions.is_empty() {
+            let spread = ShapeProto { element_type: own.element_type, ..shape.clone() };
+            operand.inst = reader.frame().body.push("broadcast", &[operand.inst], spread, op.place);
+        }
+    }
 }
 
 /// A comparison without a type is of the type of its operands.
