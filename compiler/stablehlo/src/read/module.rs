@@ -251,6 +251,15 @@ impl<'t> Reader<'t> {
         let start = self.cursor.at_next();
         self.cursor.group()?;
         let mesh = format!("{name} = #sdy.mesh{}", self.cursor.slice(start, self.cursor.at));
+        // Attributes of other dialects, as where JAX says the same in the words of StableHLO.
+        if self.cursor.peek() == b'{' {
+            let at = self.cursor.at_next();
+            let attributes = self.dictionary(0)?;
+            if let Some((unread, _)) = attributes.0.iter().find(|(name, _)| !name.contains('.')) {
+                let message = format!("a mesh has an attribute `{unread}` that is not read");
+                return Err(self.cursor.fault((at, self.cursor.at), &message, "here"));
+            }
+        }
         self.trailing_location()?;
         let meshes = self.module.frontend_attributes.get_or_insert_default().map.entry(MESHES.to_owned()).or_default();
         let others = meshes.strip_prefix('{').and_then(|text| text.strip_suffix('}')).map(|text| format!("{text}, "));

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -13,8 +13,11 @@ from ..errors import wrong
 from ..initial import Init, constant, normal, ones, zeros
 from ..program import Input, Output, Program
 
-#: How an abstract weight starts, which has no values.
+RANDOM = frozenset({"random_bits", "threefry2x32", "rng_bit_generator", "rng_uniform"})
+"""The primitives that draw random numbers."""
+
 ABSTRACT = normal(0.02)
+"""How an abstract weight starts, which has no values."""
 
 
 class Model(Program):
@@ -68,7 +71,7 @@ def model(
     >>> halite.compile(model, roles=["train_step"])
     <halite.Bundle model: train_step; 8 parameters>
 
-    Random numbers in the function are refused: they would be the same in each update.
+    Random numbers that do not follow from the batch are refused: they would be the same in each update.
     """
     weights, tree = jax.tree_util.tree_flatten_with_path(params)
     data = jax.tree_util.tree_flatten_with_path(batch)[0]
@@ -89,8 +92,13 @@ def model(
             found += list(shown.values())
         return found
 
-    lowered = jax.jit(traced, keep_unused=True).lower(params, batch)
-    return Model(lowered.as_text(debug_info=True), inputs, results, tree, name=name, causal=causal)
+    found = jax.jit(traced, keep_unused=True).trace(params, batch)
+    if _draws(found.jaxpr.jaxpr, [False] * len(weights) + [True] * len(data)):
+        raise wrong(
+            "the function draws random numbers that do not follow from the batch: they would be the same in each update",
+            help="leave dropout out, as in an evaluation, or take the key from the batch",
+        )
+    return Model(found.lower().as_text(debug_info=True), inputs, results, tree, name=name, causal=causal)
 
 
 def _objective(found: Any) -> list[Any]:
@@ -105,11 +113,37 @@ def _objective(found: Any) -> list[Any]:
     return results
 
 
+def _draws(program: Any, varies: Sequence[bool]) -> bool:
+    """Whether a program of JAX draws random numbers that do not follow from what `varies` among its inputs."""
+    known = dict(zip(program.invars, varies, strict=True))
+    for equation in program.eqns:
+        given = [not hasattr(value, "val") and known.get(value, False) for value in equation.invars]
+        if equation.primitive.name in RANDOM and not any(given):
+            return True
+        for inner in _programs(equation.params.values()):
+            count = len(inner.invars)
+            if _draws(inner, given[-count:] if count <= len(given) else [any(given)] * count):
+                return True
+        known.update(dict.fromkeys(equation.outvars, any(given)))
+    return False
+
+
+def _programs(values: Iterable[Any]) -> Iterator[Any]:
+    """The programs among the parameters of an equation."""
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            yield from _programs(value)
+        elif hasattr(value, "jaxpr"):
+            yield value.jaxpr
+        elif hasattr(value, "eqns"):
+            yield value
+
+
 def _name(path: tuple[Any, ...], alone: str, numbered: Mapping[Any, list[str]] = {}) -> str:
-    """The name of a leaf, by its path: of letters, digits and `_`, with dots between."""
+    """The name of a leaf, by its path: of letters, digits, `_` and dots, one of them between parts."""
     parts = [alone] if not path else []
     for at, key in enumerate(path):
-        parts += numbered.get(path[: at + 1]) or [re.sub(r"\W", "_", _part(key), flags=re.ASCII)]
+        parts += numbered.get(path[: at + 1]) or [re.sub(r"[^\w.]", "_", _part(key), flags=re.ASCII)]
     if not parts[0][:1].isalpha():
         parts.insert(0, alone)
     return ".".join(parts)

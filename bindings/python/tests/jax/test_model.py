@@ -1,0 +1,201 @@
+"""Functions of JAX as models: their loss and gradients are those of JAX, and what is no model is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import halite
+import halite.jax
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from models import LLAMA, OPTIMIZER
+from test_architectures import batch_of, compiled, named
+from twins import TWINS, attention, causal, cross_entropy, heads, linear, rms_norm, rope
+
+REFUSED = {"deepseek_v2": "sort", "mixtral": "sort", "resnet": "convolution"}
+"""Those that have what is not taken yet, by name."""
+
+
+def grads_of(model: halite.jax.Model, params: Any, batch: Any, **overrides: Any) -> tuple[dict[str, Any], Any]:
+    """The metrics of a batch and the pytree of gradients, in f64."""
+    grads = halite.jax.grads(halite.compile(model, precision="fp64", roles=["train_step", "grads"], **overrides))
+    metrics, gradients = grads(grads.put_state(model.weights(params)), batch)
+    return metrics, model.params(grads.tensors(gradients))
+
+
+def check_close(found: Any, expected: Any) -> None:
+    """Two pytrees are the same up to 1e-9 of the largest element."""
+    largest = max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(expected))
+    check = lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9 * largest)  # noqa: E731
+    jax.tree.map(check, found, expected)
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_published_architectures_are_taken_from_jax(name: str) -> None:
+    bundle = compiled(name, precision="fp64", roles=["train_step"])
+    config, batch = bundle.manifest.model.config, batch_of(bundle, np.random.default_rng(0))
+    state = named(bundle, halite.jax.train_step(bundle).init(3))
+    params = {key: array for key, array in state.items() if not key.startswith(("m.", "v.", "step"))}
+    model = halite.jax.model(lambda params, batch: TWINS[name](params, config, batch), params, batch, name=name)
+    if name in REFUSED:
+        with pytest.raises(halite.Error, match=f"the program has `{REFUSED[name]}`"):
+            halite.compile(model)
+        return
+    metrics, gradients = grads_of(model, params, batch)
+    (loss, count), expected = jax.value_and_grad(lambda params: TWINS[name](params, config, batch), has_aux=True)(params)
+    np.testing.assert_allclose([metrics["loss"], metrics["count"]], [loss, count], rtol=1e-12)
+    check_close(gradients, expected)
+
+
+def llama(w: dict[str, Any], batch: dict[str, Any]) -> jax.Array:
+    """The logits of the built-in Llama."""
+    x = w["model.embed_tokens.weight"][batch["tokens"][:, :-1]]
+    for layer in range(LLAMA["layers"]):
+        at = f"model.layers.{layer}."
+        h = rms_norm(w, f"{at}input_layernorm", x, 1e-5)
+        q, k, v = (linear(w, f"{at}self_attn.{part}_proj", h) for part in "qkv")
+        q, k, v = heads(q, LLAMA["heads"]), heads(k, LLAMA["kv_heads"]), heads(v, LLAMA["kv_heads"])
+        own = attention(rope(q), rope(k), v, causal(x.shape[1]))
+        x = x + linear(w, f"{at}self_attn.o_proj", own)
+        h = rms_norm(w, f"{at}post_attention_layernorm", x, 1e-5)
+        gate, up = (linear(w, f"{at}mlp.{part}_proj", h) for part in ("gate", "up"))
+        x = x + linear(w, f"{at}mlp.down_proj", jax.nn.silu(gate) * up)
+    return linear(w, "lm_head", rms_norm(w, "model.norm", x, 1e-5))
+
+
+def llama_loss(w: dict[str, Any], batch: dict[str, Any]) -> Any:
+    return cross_entropy(llama(w, batch), batch["tokens"][:, 1:])
+
+
+def test_a_llama_trains_as_the_built_in_one() -> None:
+    """Losses of twenty updates in f64; what is recognized; calls of one function for the layers."""
+    sizes = {**LLAMA, "batch": 8, "seq": 32, "precision": "fp64", "optimizer": OPTIMIZER, "roles": ["train_step"]}
+    own = halite.compile("llama", **sizes)
+    random = np.random.default_rng(5)
+    batches = [{"tokens": random.integers(0, LLAMA["vocab"], (8, 33)).astype(np.int32)} for _ in range(20)]
+    step = halite.jax.train_step(own)
+    start = step.tensors(step.init(3))
+    params = {name: array for name, array in start.items() if not name.startswith(("m.", "v.", "step"))}
+    model = halite.jax.model(llama_loss, params, batches[0], outputs=lambda w, b: {"logits": llama(w, b)}, name="llama", causal=True)
+    theirs = halite.compile(model, precision="fp64", optimizer=OPTIMIZER, roles=["train_step"], explain=True)
+    rules = {remark.rule for remark in theirs.remarks if remark.taken}
+    assert {"rms-norm", "halves", "softmax", "silu", "log-softmax", "predicate"} <= rules, rules
+    assert model.ir.count("callee = @layers}") == LLAMA["layers"], model.ir
+    losses = [run(bundle, start, batches) for bundle in (own, theirs)]
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-12)
+
+
+def run(bundle: halite.Bundle, start: Any, batches: list[dict[str, Any]]) -> list[float]:
+    """The losses of updates from a state."""
+    step = halite.jax.train_step(bundle)
+    state, update, losses = step.put_state(start), step.jit(), []
+    for batch in batches:
+        state, metrics = update(state, step.put_batch(batch))
+        losses.append(float(metrics["loss"]))
+    return losses
+
+
+def perceptron(params: Any, batch: Any) -> jax.Array:
+    """The mean squared error of two layers, from a pytree of lists and tuples."""
+    (first, bias), (second,) = params["dense"]
+    return jnp.mean((jax.nn.gelu(batch["x"] @ first + bias) @ second - batch["y"]) ** 2)
+
+
+PARAMS = {"dense": [(jnp.full((4, 8), 0.1), jnp.zeros(8)), (jnp.ones((8, 2)),)]}
+BATCH = {"x": jnp.linspace(0, 1, 24).reshape(6, 4), "y": jnp.ones((6, 2))}
+
+
+def test_a_pytree_goes_there_and_back() -> None:
+    model = halite.jax.model(perceptron, PARAMS, BATCH)
+    assert [item.name for item in model.inputs] == ["dense.0.0", "dense.0.1", "dense.1.0", "x", "y"]
+    assert [item.init for item in model.inputs[:3]] == [halite.constant(0.1), halite.zeros, halite.ones]
+    back = model.params(model.weights(PARAMS))
+    assert jax.tree.structure(back) == jax.tree.structure(PARAMS)
+    jax.tree.map(np.testing.assert_array_equal, back, PARAMS)
+    metrics, gradients = grads_of(model, PARAMS, BATCH)
+    loss, expected = jax.value_and_grad(perceptron)(PARAMS, BATCH)
+    np.testing.assert_allclose(metrics["loss"], loss, rtol=1e-12)
+    check_close(gradients, expected)
+
+
+def test_keys_that_are_numbered_are_a_list() -> None:
+    """As Flax numbers modules: of one structure, from 0 without a gap."""
+    layer = {"kernel": jnp.ones((4, 4))}
+    params = {"layer_0": layer, "layer_1": layer, "out_0": layer, "out_1": {"kernel": jnp.ones((4, 2))}, "gap_1": layer, "gap_2": layer}
+
+    def loss(params: Any, batch: Any) -> jax.Array:
+        x = batch
+        for name in ("layer_0", "layer_1", "out_0", "gap_1", "gap_2", "out_1"):
+            x = x @ params[name]["kernel"]
+        return jnp.mean(x)
+
+    names = [item.name for item in halite.jax.model(loss, params, jnp.ones((2, 4))).inputs]
+    assert names == ["gap_1.kernel", "gap_2.kernel", "layer.0.kernel", "layer.1.kernel", "out_0.kernel", "out_1.kernel", "batch"]
+
+
+def test_shapes_without_values_are_enough() -> None:
+    shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), (PARAMS, BATCH))
+    bundle = halite.compile(halite.jax.model(perceptron, *shapes), roles=["train_step"])
+    assert [weight.shape for weight in bundle.manifest.buffers if weight.slot == "weight"] == [(4, 8), (8,), (8, 2)]
+
+
+def random(params: Any, batch: Any) -> jax.Array:
+    return perceptron(params, batch) + jax.random.normal(jax.random.key(0))
+
+
+def model_of(loss: Callable[[Any, Any], Any], params: Any = PARAMS, batch: Any = BATCH, **options: Any) -> Callable[[], Any]:
+    return lambda: halite.compile(halite.jax.model(loss, params, batch, **options), roles=["train_step"])
+
+
+WRONG: dict[str, tuple[Callable[[], Any], str]] = {
+    "a vector": (model_of(lambda p, b: jnp.sum(p["dense"][1][0], 0)), r"`loss` returns 1 values of shapes \[\(2,\)\]"),
+    "three results": (model_of(lambda p, b: (1.0, 2.0, 3.0)), "`loss` returns 3 values"),
+    "outputs": (model_of(perceptron, outputs=lambda p, b: b["x"]), "`outputs` returns a"),
+    "whole numbers": (model_of(lambda p, b: jnp.sum(p["w"] * b), {"w": jnp.ones(4, jnp.int32)}, jnp.ones((2, 4))), "the weight `w` of the program is `s32`"),
+    "two types": (
+        model_of(lambda p, b: jnp.sum(p["a"] * b + p["b"]), {"a": jnp.ones(4), "b": jnp.ones(4, jnp.float32)}, jnp.ones((2, 4))),
+        "the weight `b` of the program is `f32`, `a` is `f64`",
+    ),
+    "unread": (model_of(lambda p, b: jnp.sum(b["x"] @ p["dense"][0][0])), "does not depend on the weight `dense.0.1`"),
+    "a scalar batch": (model_of(lambda p, b: jnp.sum(p["w"] * b), {"w": jnp.ones(4)}, jnp.ones(())), "the batch `batch` of the program is a single number"),
+    "no batch": (model_of(lambda p, b: jnp.sum(p["w"] ** 2), {"w": jnp.ones(4)}, {}), "takes no batch"),
+    "one name": (model_of(lambda p, b: jnp.sum(p["a/b"] * p["a-b"] * b), {"a/b": jnp.ones(4), "a-b": jnp.ones(4)}, jnp.ones((2, 4))), "two leaves are called `a_b`"),
+    "a name": (model_of(perceptron, name="a model"), "a model cannot be named `a model`"),
+    "random bits": (model_of(random), "draws random numbers that do not follow from the batch"),
+    "another size": (lambda: halite.compile(halite.jax.model(perceptron, PARAMS, BATCH), batch=5, roles=["train_step"]), "the recipe states 5 sequences in all"),
+}
+
+
+def test_random_numbers_may_follow_from_the_batch() -> None:
+    """Dropout by a key of the batch is that of JAX."""
+
+    def loss(params: Any, batch: Any) -> jax.Array:
+        kept = jax.random.bernoulli(jax.random.wrap_key_data(batch["key"]), 0.5, (6, 4))
+        return perceptron(params, {**batch, "x": jnp.where(kept, batch["x"], 0)})
+
+    batch = {**BATCH, "key": jax.random.key_data(jax.random.key(3))}
+    metrics, gradients = grads_of(halite.jax.model(loss, PARAMS, batch), PARAMS, batch)
+    expected, leaves = jax.value_and_grad(loss)(PARAMS, batch)
+    np.testing.assert_allclose(metrics["loss"], expected, rtol=1e-12)
+    check_close(gradients, leaves)
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_no_model_is_refused(case: str) -> None:
+    make, message = WRONG[case]
+    with pytest.raises(halite.Error, match=message) as error:
+        make()
+    assert error.value.diagnostics[0].help
+
+
+def test_other_parameters_are_refused() -> None:
+    model = halite.jax.model(perceptron, PARAMS, BATCH)
+    with pytest.raises(halite.Error, match="the parameters are"):
+        model.weights({"dense": []})
+    with pytest.raises(halite.Error, match="the weight `dense.1.0` is not among the tensors"):
+        model.params({"dense.0.0": 1, "dense.0.1": 2})
+
+

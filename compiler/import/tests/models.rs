@@ -1,0 +1,125 @@
+//! What programs become.
+
+use crate::program;
+use halite_ir::text;
+use halite_tensor::DType;
+
+/// The IR of a program that is sound.
+fn ir(text: &str, inputs: &str, outputs: &[&str], float: DType) -> String {
+    let program = program(text, inputs, outputs).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let model = program.elaborated(float).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    text::print(&model.module)
+}
+
+const SQUARES: &str = "
+func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %y = stablehlo.multiply %x, %w : tensor<4xf32>
+  %again = stablehlo.multiply %x, %w : tensor<4xf32>
+  %square = stablehlo.multiply %y, %again : tensor<4xf32>
+  %sum = stablehlo.reduce(%square init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %y, %sum : tensor<4xf32>, tensor<f32>
+}";
+
+/// The loss comes before what is shown; a loss without a count is a mean already; what is written twice is computed once.
+#[test]
+fn values_get_their_roles() {
+    let expected = "\
+halite.ir 1
+module @test {phase = built, causal = false}
+
+func @main(
+  %x: f32[4] {batch},
+  %w: f32[4] {weight, init = ones},
+) -> (loss: f32[] {loss}, count: f32[] {count}, y: f32[4] {probe}) {
+  %0 = constant 0.0 : f32[]
+  %1 = multiply %x, %w : f32[4]
+  %2 = multiply %1, %1 : f32[4]
+  %3 = reduce %2 {kind = sum, dims = [0], accumulate = f32} : f32[]
+  %4 = constant 1.0 : f32[]
+  return %3, %4, %1
+}
+";
+    assert_eq!(ir(SQUARES, "x | w", &["y", "loss"], DType::F32), expected);
+}
+
+/// Another element type stands wherever that of the weights does.
+#[test]
+fn weights_of_another_type_are_so_everywhere() {
+    let wide = ir(SQUARES, "x | w", &["y", "loss"], DType::F64);
+    assert!(!wide.contains("f32[4]") && wide.contains("%2 = multiply %1, %1 : f64[4]"), "{wide}");
+    assert!(wide.contains("constant 0.0 : f64[]"), "{wide}");
+}
+
+/// The text of layers: each multiplies by its weight and adds what all read, which follows from constants, and what the caller says of it.
+fn layers(count: usize, of_layer: impl Fn(usize) -> &'static str) -> (String, String) {
+    let weights = (0..count).map(|at| format!(", %w{at}: tensor<4xf32>")).collect::<String>();
+    let mut lines = String::new();
+    for at in 0..count {
+        let before = if at == 0 { "%x".to_owned() } else { format!("%y{}", at - 1) };
+        lines += &format!(
+            "  %i{at} = stablehlo.iota dim = 0 : tensor<4xf32>
+  %a{at} = stablehlo.{} {before}, %i{at} : tensor<4xf32>
+  %b{at} = stablehlo.multiply %a{at}, %w{at} : tensor<4xf32>
+  %y{at} = stablehlo.add %b{at}, {before} : tensor<4xf32>\n",
+            of_layer(at)
+        );
+    }
+    let text = format!(
+        "func.func @main(%x: tensor<4xf32>{weights}) -> tensor<f32> {{
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+{lines}  %sum = stablehlo.reduce(%y{} init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %sum : tensor<f32>
+}}",
+        count - 1
+    );
+    let names = (0..count).map(|at| format!(" layers.{at}.w")).collect::<String>();
+    (text, format!("x |{names}"))
+}
+
+/// Layers that are alike are calls, cut where one value goes on; what follows from constants is computed in each.
+#[test]
+fn layers_that_are_alike_are_calls_of_one_function() {
+    let (text, inputs) = layers(3, |_| "add");
+    let expected = "\
+halite.ir 1
+module @test {phase = built, causal = false}
+
+func @layers(%x: f32[4], %w: f32[4]) -> (f32[4]) {
+  %0 = iota {dim = 0} : f32[4]
+  %1 = add %x, %0 : f32[4]
+  %2 = multiply %1, %w : f32[4]
+  %3 = add %2, %x : f32[4]
+  return %3
+}
+
+func @main(
+  %x: f32[4] {batch},
+  %layers.0.w: f32[4] {weight, init = ones, layer = "layers.0"},
+  %layers.1.w: f32[4] {weight, init = ones, layer = "layers.1"},
+  %layers.2.w: f32[4] {weight, init = ones, layer = "layers.2"},
+) -> (loss: f32[] {loss}, count: f32[] {count}) {
+  %0 = constant 0.0 : f32[]
+  %1 = iota {dim = 0} : f32[4]
+  %2 = call %x, %layers.0.w {callee = @layers} : f32[4]     // layers.0
+  %3 = call %2, %layers.1.w {callee = @layers} : f32[4]     // layers.1
+  %4 = call %3, %layers.2.w {callee = @layers} : f32[4]     // layers.2
+  %5 = reduce %4 {kind = sum, dims = [0], accumulate = f32} : f32[]
+  %6 = constant 1.0 : f32[]
+  return %5, %6
+}
+";
+    assert_eq!(ir(&text, &inputs, &["loss"], DType::F32), expected);
+}
+
+/// One layer that is another keeps all of them as they are.
+#[test]
+fn layers_that_are_not_alike_stay() {
+    for other in [0, 1, 2] {
+        let (text, inputs) = layers(3, |at| if at == other { "subtract" } else { "add" });
+        let ir = ir(&text, &inputs, &["loss"], DType::F32);
+        assert!(!ir.contains("call"), "{ir}");
+    }
+}
