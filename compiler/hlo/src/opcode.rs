@@ -196,12 +196,14 @@ pub enum ReduceKind {
     And,
     /// Bitwise or logical or.
     Or,
+    /// Product.
+    Multiply,
 }
 
 impl ReduceKind {
     /// Every kind.
     pub const ALL: &[ReduceKind] =
-        &[ReduceKind::Add, ReduceKind::Max, ReduceKind::Min, ReduceKind::And, ReduceKind::Or];
+        &[ReduceKind::Add, ReduceKind::Max, ReduceKind::Min, ReduceKind::And, ReduceKind::Or, ReduceKind::Multiply];
 
     /// The op on two values.
     pub fn op(self) -> BinaryOp {
@@ -211,6 +213,7 @@ impl ReduceKind {
             ReduceKind::Min => BinaryOp::Minimum,
             ReduceKind::And => BinaryOp::And,
             ReduceKind::Or => BinaryOp::Or,
+            ReduceKind::Multiply => BinaryOp::Multiply,
         }
     }
 }

@@ -260,7 +260,8 @@ pub fn aliases(entry: &Function) -> Vec<(usize, usize)> {
     entry.results.iter().enumerate().filter_map(alias).collect()
 }
 
-fn array_type(ty: &TensorType) -> ArrayType {
+/// The type in HLO.
+pub(crate) fn array_type(ty: &TensorType) -> ArrayType {
     ArrayType::new(ty.dtype(), ty.shape().clone())
 }
 

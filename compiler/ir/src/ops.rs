@@ -32,6 +32,7 @@ mod erf;
 mod exponential;
 mod exponential_minus_one;
 mod floor;
+mod gather;
 pub(crate) mod indices;
 mod iota;
 mod is_finite;
@@ -62,6 +63,7 @@ mod round_nearest_afz;
 mod round_nearest_even;
 mod rsqrt;
 mod scalar;
+mod scatter;
 mod select;
 mod shift_left;
 mod shift_right_arithmetic;
@@ -80,12 +82,14 @@ mod take_grad;
 mod tan;
 mod tanh;
 mod transpose;
+mod windows_at;
 mod xor;
 
 pub use crate::reduction::Reduction;
 pub use halite_tensor::Groups;
 
 pub use compare::Direction;
+pub use scatter::Combine;
 
 use crate::composite::Composite;
 use crate::op::OpDef;
@@ -168,6 +172,7 @@ ops! {
     exponential::Exponential,
     exponential_minus_one::ExponentialMinusOne,
     floor::Floor,
+    gather::Gather,
     iota::Iota,
     is_finite::IsFinite,
     kernel_call::KernelCall,
@@ -194,6 +199,7 @@ ops! {
     round_nearest_afz::RoundNearestAfz,
     round_nearest_even::RoundNearestEven,
     rsqrt::Rsqrt,
+    scatter::Scatter,
     select::Select,
     shift_left::ShiftLeft,
     shift_right_arithmetic::ShiftRightArithmetic,

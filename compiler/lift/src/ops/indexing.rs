@@ -2,9 +2,10 @@
 
 use super::contraction::kind;
 use crate::site::{Site, one};
-use halite_hlo::{GatherDims, ScatterDims};
+use halite_hlo::{GatherDims, Opcode, ScatterDims};
 use halite_ir::ops::{
-    Add, Clamp, DynamicSlice, DynamicUpdateSlice, Reduction, Take, TakeAlongAxis, TakeAlongAxisGrad, TakeGrad,
+    Add, And, BroadcastInDim, Clamp, Combine, Compare, Constant, Direction, DynamicSlice, DynamicUpdateSlice, Gather,
+    Reduction, Scatter, Select, Take, TakeAlongAxis, TakeAlongAxisGrad, TakeGrad,
 };
 use halite_ir::{Op, Value, Values};
 use halite_tensor::{DType, Dims, Shape};
@@ -43,11 +44,20 @@ struct Addressed<'a> {
 }
 
 /// Indices that address one dimension alone.
-enum Along {
-    /// Whole slices.
-    Slices { dim: usize, indices: Value, order: Dims },
-    /// One element each.
-    Elements { dim: usize, indices: Value },
+struct Along {
+    dim: usize,
+    indices: Value,
+    /// Whether the indices were clamped, so that all lie inside.
+    inside: bool,
+    of: Each,
+}
+
+/// The part of a tensor that an index addresses.
+enum Each {
+    /// A whole slice: the dimensions of what `take` gives, in the order of the gather.
+    Slice(Dims),
+    /// One element.
+    Element,
 }
 
 impl Addressed<'_> {
@@ -58,28 +68,30 @@ impl Addressed<'_> {
         if dim >= rank || !(is_kept || self.collapsed == [dim]) {
             return None;
         }
-        let indices = self.indices(site, indices, shape[dim])?;
+        let (indices, inside) = self.indices(site, indices, shape[dim])?;
         let count = site.b.shape(indices).rank();
         if self.paired.0.is_empty() {
             let walks = if is_kept { without(self.walks, dim)? } else { Dims::from_slice(self.walks) };
-            let slices = || Along::Slices { dim, indices, order: order(dim, count, &walks) };
+            let slices = || Along { dim, indices, inside, of: Each::Slice(order(dim, count, &walks)) };
             return (walks.len() + 1 == rank).then(slices);
         }
         let others = || (0..rank).filter(|&other| other != dim);
         let paired = others().eq(self.paired.0.iter().copied()) && others().eq(self.paired.1.iter().copied());
-        (paired && self.walks.is_empty() && count == rank).then_some(Along::Elements { dim, indices })
+        let is_each = paired && self.walks.is_empty() && count == rank;
+        is_each.then_some(Along { dim, indices, inside, of: Each::Element })
     }
 
     /// The indices without the dimension of their vectors, which have one entry, and without a clamp, which the ops make themselves.
-    fn indices(&self, site: &mut Site<'_, '_>, indices: Value, size: usize) -> Option<Value> {
+    /// Whether there was a clamp comes with them.
+    fn indices(&self, site: &mut Site<'_, '_>, indices: Value, size: usize) -> Option<(Value, bool)> {
         let mut shape = site.b.shape(indices).clone().into_dims();
         let is_vector = self.vector < shape.len();
         if is_vector && shape.remove(self.vector) != 1 {
             return None;
         }
-        let indices = unclamped(site, indices, size);
-        let indices = site.reshaped(indices, shape.into())?;
-        site.converted(indices, DType::S32)
+        let free = unclamped(site, indices, size);
+        let indices = site.reshaped(free.unwrap_or(indices), shape.into())?;
+        Some((in_s32(site, indices, size)?, free.is_some()))
     }
 }
 
@@ -98,14 +110,51 @@ fn order(dim: usize, count: usize, walks: &[usize]) -> Dims {
     (0..walks.len() + count).map_while(own).collect()
 }
 
-fn unclamped(site: &Site<'_, '_>, indices: Value, size: usize) -> Value {
-    let clamp = site.b.function().def(indices).filter(|inst| matches!(inst.op, Op::Clamp(Clamp)));
-    let Some(clamp) = clamp else { return indices };
-    let bound = |at: usize| site.constant(clamp.args[at]).and_then(|bound| bound.splat_value());
-    if (bound(0), bound(2)) == (Some(0.0), Some(size as f64 - 1.0)) { clamp.args[1] } else { indices }
+/// Indices of any integer type as `s32`; those that it cannot name become others outside of `0..size`.
+fn in_s32(site: &mut Site<'_, '_>, indices: Value, size: usize) -> Option<Value> {
+    let (dtype, shape) = (site.b.dtype(indices), site.b.shape(indices).clone());
+    if dtype.bits() < 32 || dtype == DType::S32 || i32::try_from(size).is_err() {
+        return site.converted(indices, DType::S32);
+    }
+    let least = if dtype.is_signed() { -1.0 } else { 0.0 };
+    let [low, high] = [least, size as f64].map(|bound| site.emit(Constant::splat(dtype, shape.clone(), bound), &[]));
+    let near = site.emit(Clamp, &[low?, indices, high?])?;
+    site.converted(near, DType::S32)
+}
+
+fn unclamped(site: &Site<'_, '_>, indices: Value, size: usize) -> Option<Value> {
+    clamped(site, indices, |low, high| (low.splat_value(), high.splat_value()) == (Some(0.0), Some(size as f64 - 1.0)))
+}
+
+/// The operand of a clamp between constants of which this holds.
+fn clamped(site: &Site<'_, '_>, indices: Value, holds: impl Fn(&Constant, &Constant) -> bool) -> Option<Value> {
+    let clamp = site.b.function().def(indices).filter(|inst| matches!(inst.op, Op::Clamp(Clamp)))?;
+    holds(site.constant(clamp.args[0])?, site.constant(clamp.args[2])?).then(|| clamp.args[1])
 }
 
 fn gather(site: &mut Site<'_, '_>) -> Option<Values> {
+    along_one_dimension(site).or_else(|| windows(site))
+}
+
+/// Windows of any form. A clamp of their starts, which the op makes itself, is left out.
+fn windows(site: &mut Site<'_, '_>) -> Option<Values> {
+    let [x, indices] = site.operands()?;
+    let dims = GatherDims::from_proto(site.inst().gather_dimension_numbers.as_deref()?).ok()?;
+    let op = Gather::of(dims, crate::site::dims(&site.inst().gather_slice_sizes)?);
+    let shape = site.b.shape(x);
+    let fits = |&dim: &usize| op.slice_sizes.get(dim).zip(shape.get(dim)).is_some_and(|(size, whole)| size <= whole);
+    let is_known = op.start_index_map.iter().all(fits);
+    let limits = if is_known { op.limits(site.b.ty(x)) } else { return None };
+    let inside = |low: &Constant, high: &Constant| {
+        let (starts, ends) = (low.value.ints(), high.value.ints());
+        let is_end = |(at, &limit): (usize, &usize)| ends.get(at).or(ends.first()) == Some(&(limit as i128));
+        starts == [0] && (ends.len() == limits.len() || ends.len() == 1) && limits.iter().enumerate().all(is_end)
+    };
+    let indices = clamped(site, indices, inside).unwrap_or(indices);
+    site.emit(op, &[x, indices]).map(one)
+}
+
+fn along_one_dimension(site: &mut Site<'_, '_>) -> Option<Values> {
     let [x, indices] = site.operands()?;
     let dims = GatherDims::from_proto(site.inst().gather_dimension_numbers.as_deref()?).ok()?;
     let sizes = crate::site::dims(&site.inst().gather_slice_sizes)?;
@@ -117,19 +166,43 @@ fn gather(site: &mut Site<'_, '_>) -> Option<Values> {
         vector: dims.index_vector_dim,
         paired: (&dims.operand_batching_dims, &dims.indices_batching_dims),
     };
-    match addressed.along(site, &shape, indices)? {
-        Along::Slices { dim, indices, order } => {
+    let Along { dim, indices, of, .. } = addressed.along(site, &shape, indices)?;
+    match of {
+        Each::Slice(order) => {
             let whole = (0..shape.rank()).all(|other| other == dim || sizes.get(other) == Some(&shape[other]));
             let taken = if whole { site.emit(Take { dim }, &[x, indices])? } else { return None };
             let (taken, shape) = (site.transposed(taken, order)?, site.ty()?.shape().clone());
             site.reshaped(taken, shape).map(one)
         }
-        Along::Elements { dim, indices } => site.emit(TakeAlongAxis { dim }, &[x, indices]).map(one),
+        Each::Element => site.emit(TakeAlongAxis { dim }, &[x, indices]).map(one),
     }
 }
 
-/// A scatter that adds: what it adds, on what there is unless that is zero.
 fn scatter(site: &mut Site<'_, '_>) -> Option<Values> {
+    added(site).or_else(|| {
+        let [x, indices, updates] = site.operands()?;
+        let dims = ScatterDims::from_proto(site.inst().scatter_dimension_numbers.as_deref()?).ok()?;
+        let op = Scatter::of(combine(site)?, dims, site.inst().unique_indices);
+        site.emit(op, &[x, indices, updates]).map(one)
+    })
+}
+
+/// How a scatter combines an update with the element at its position.
+fn combine(site: &Site<'_, '_>) -> Option<Combine> {
+    let combiner = site.graph.callee(site.at, 0)?;
+    let mut root = site.graph.root(combiner)?;
+    while site.graph.opcode(root) == "copy" {
+        root = site.graph.operand(root, 0)?;
+    }
+    if site.graph.opcode(root) == "parameter" {
+        return (site.graph.inst(root).parameter_number == 1).then_some(Combine::Replace);
+    }
+    let op = Opcode::parse(site.combiner()?)?;
+    Combine::ALL.iter().copied().find(|kind| kind.hlo().map(|kind| Opcode::from(kind.op())) == Some(op))
+}
+
+/// A scatter that adds along one dimension: what it adds, on what there is unless that is zero.
+fn added(site: &mut Site<'_, '_>) -> Option<Values> {
     let ([x, indices, updates], Reduction::Sum) = (site.operands()?, kind(site)?) else { return None };
     let dims = ScatterDims::from_proto(site.inst().scatter_dimension_numbers.as_deref()?).ok()?;
     let shape = site.b.shape(x).clone();
@@ -140,8 +213,9 @@ fn scatter(site: &mut Site<'_, '_>) -> Option<Values> {
         vector: dims.index_vector_dim,
         paired: (&dims.operand_batching_dims, &dims.indices_batching_dims),
     };
-    let sums = match addressed.along(site, &shape, indices)? {
-        Along::Slices { dim, indices, order } => {
+    let Along { dim, indices, inside, of } = addressed.along(site, &shape, indices)?;
+    let sums = match of {
+        Each::Slice(order) => {
             let indexed = site.b.shape(indices).iter().copied();
             let taken: Dims =
                 shape[..dim].iter().copied().chain(indexed).chain(shape[dim + 1..].iter().copied()).collect();
@@ -150,12 +224,33 @@ fn scatter(site: &mut Site<'_, '_>) -> Option<Values> {
             let gathered: Shape = order.iter().map(|&from| taken[from]).collect();
             let updates = site.reshaped(updates, gathered)?;
             let updates = site.transposed(updates, back)?;
+            let updates = if inside { updates } else { kept(site, updates, indices, (dim, shape[dim]))? };
             site.emit(TakeGrad { dim, shape }, &[updates, indices])?
         }
-        Along::Elements { dim, indices } => site.emit(TakeAlongAxisGrad { dim, shape }, &[updates, indices])?,
+        Each::Element => {
+            let updates = if inside { updates } else { kept(site, updates, indices, (0, shape[dim]))? };
+            site.emit(TakeAlongAxisGrad { dim, shape }, &[updates, indices])?
+        }
     };
     if site.constant(x).and_then(|constant| constant.splat_value()) == Some(0.0) {
         return Some(one(sums));
     }
     site.emit(Add, &[x, sums]).map(one)
+}
+
+/// Updates whose indices, which have their dimensions from `first` on, name one of `size` positions; the others are zero.
+fn kept(site: &mut Site<'_, '_>, updates: Value, indices: Value, (first, size): (usize, usize)) -> Option<Value> {
+    let number = |site: &mut Site<'_, '_>, number: usize| {
+        let shape = site.b.shape(indices).clone();
+        site.emit(Constant::splat(DType::S32, shape, number as f64), &[])
+    };
+    let (low, end) = (number(site, 0)?, number(site, size)?);
+    let after = site.emit(Compare { direction: Direction::Ge }, &[indices, low])?;
+    let before = site.emit(Compare { direction: Direction::Lt }, &[indices, end])?;
+    let inside = site.emit(And, &[after, before])?;
+    let (dtype, shape) = (site.b.dtype(updates), site.b.shape(updates).clone());
+    let dims: Dims = (first..first + site.b.shape(indices).rank()).collect();
+    let inside = site.emit(BroadcastInDim { dims, shape: shape.clone() }, &[inside])?;
+    let nothing = site.emit(Constant::splat(dtype, shape, 0.0), &[])?;
+    site.emit(Select, &[inside, updates, nothing])
 }

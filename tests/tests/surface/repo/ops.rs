@@ -9,8 +9,20 @@ use halite_test_kit::xla;
 use std::collections::BTreeSet;
 
 /// Files beside the ops that hold what several of them share.
-const SHARED: [&str; 11] =
-    ["class", "elementwise", "hash", "indices", "movement", "parts", "ranks", "scalar", "shares", "special", "starts"];
+const SHARED: [&str; 12] = [
+    "class",
+    "elementwise",
+    "hash",
+    "indices",
+    "movement",
+    "parts",
+    "ranks",
+    "scalar",
+    "shares",
+    "special",
+    "starts",
+    "windows_at",
+];
 
 /// The names of the files in a folder.
 fn stems(folder: &str) -> BTreeSet<String> {
