@@ -225,15 +225,14 @@ impl Session {
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             workers.into_iter().map(join).collect::<Result<Vec<(Vec<Packed>, _)>, Diagnostic>>()
         });
-        let done = packed_roles.map_err(fault)?;
-        let packed = self.in_order(done, (target, &source.recipe), (sources, options)).map_err(fault)?;
+        let packed =
+            self.in_order(packed_roles.map_err(fault)?, (target, &source.recipe), (sources, options)).map_err(fault)?;
         check_cancelled()?;
         let found = checked(&packed, target, source)?;
         check_cancelled()?;
         let model_flops = self.model_flops(&elaborated.module, &source.recipe, &roles, options).map_err(fault)?;
         let mut compiled = assemble(elaborated, source, target, prepared, (packed, model_flops)).map_err(fault)?;
-        compiled.warnings.extend(vocabulary);
-        compiled.warnings.extend(found);
+        compiled.warnings.extend(vocabulary.into_iter().chain(found));
         if let Some(filter) = &options.dumps {
             filter.check(&compiled.reports)?;
         }

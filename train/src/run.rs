@@ -97,7 +97,8 @@ fn run_to_end(
     start::check_kept(output, start)?;
     output.begin(&bundle.manifest.recipe, options)?;
     let watch = &mut output.watch(&bundle.manifest.recipe, &run.history, start, observer)?.on(utilization);
-    output.add_startup(watch, Startup::here(start, executor.as_ref(), options, load_seconds))?;
+    let startup = Startup::here(start, executor.as_ref(), options.compile_seconds, load_seconds);
+    output.add_startup(watch, Startup { update_seconds: options.update_seconds, ..startup })?;
     if start > 0 {
         output.add_event(watch, Event::Resume { update: start })?;
     }

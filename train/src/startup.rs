@@ -1,6 +1,5 @@
 //! Startups of the processes of a run: the time before the first update, and where they ran.
 
-use super::TrainOptions;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Result};
 use serde::{Deserialize, Serialize};
@@ -32,11 +31,11 @@ pub struct Startup {
 
 impl Startup {
     /// The startup of this process, which begins after an update.
-    pub(super) fn here(update: u64, executor: &dyn Executor, options: &TrainOptions, load_seconds: f64) -> Self {
+    pub(super) fn here(update: u64, executor: &dyn Executor, compile_seconds: Option<f64>, load_seconds: f64) -> Self {
         Self {
             update,
-            compile_seconds: options.compile_seconds,
-            update_seconds: options.update_seconds,
+            compile_seconds,
+            update_seconds: None,
             load_seconds,
             halite: env!("CARGO_PKG_VERSION").to_owned(),
             platform: executor.platform().to_owned(),

@@ -287,13 +287,8 @@ pub(super) fn assemble(
     let stages: Vec<Option<StageOf>> = packed.iter().map(|module| module.stage).collect();
     let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
     let mut joined = Joined::of(prepared, packed);
-    let statistics = statistics(
-        &source.recipe,
-        (&calls, model_flops),
-        (&joined.buffers, &read),
-        &mesh,
-        target.peak_flops(&source.recipe),
-    )?;
+    let (flops, peak) = ((&calls[..], model_flops), target.peak_flops(&source.recipe));
+    let statistics = statistics(&source.recipe, flops, (&joined.buffers, &read), &mesh, peak)?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let model = ModelInfo {
         name: elaborated.module.name.to_string(),
