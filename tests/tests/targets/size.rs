@@ -70,7 +70,7 @@ fn model_flops_do_not_depend_on_the_program() {
     assert_eq!((model, done), (6 * (16 * layer + 16384 * 128_256) + 12 * 16 * 16384 * 8192, model));
     let (again, more, tokens) = figures(&["batch=16", "parallel.fsdp=512", "target=trn2", "recompute=[\"block\"]"]);
     assert!(u128::from(model) * u128::from(tokens) > 1 << 64);
-    assert!(again == model && more > model * 5 / 4 && more <= model * 4 / 3, "{model} {again} {more}");
+    assert!(again == model && more > model * 6 / 5 && more <= model * 4 / 3, "{model} {again} {more}");
 }
 
 /// A preset gives the same bytes each time.
