@@ -137,7 +137,7 @@ pub use halite_bundle::Bundle;
 pub use session::Session;
 
 pub use {
-    halite_analysis as analysis, halite_bundle as bundle, halite_hlo as hlo, halite_import as import, halite_ir as ir, halite_optim as optim,
-    halite_passes as passes, halite_recipe as recipe, halite_support as support, halite_target as target,
-    halite_tensor as tensor,
+    halite_analysis as analysis, halite_bundle as bundle, halite_hlo as hlo, halite_import as import, halite_ir as ir,
+    halite_optim as optim, halite_passes as passes, halite_recipe as recipe, halite_support as support,
+    halite_target as target, halite_tensor as tensor,
 };

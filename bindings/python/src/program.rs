@@ -69,12 +69,7 @@ impl Program {
     }
 }
 
-fn read(
-    sources: &mut SourceMap,
-    name: &str,
-    text: &str,
-    signature: Signature,
-) -> Result<import::Program, Diagnostics> {
+fn read(sources: &mut SourceMap, name: &str, text: &str, signature: Signature) -> Result<import::Program, Diagnostics> {
     let id = sources.add(format!("<{name}.mlir>"), text);
     let hlo = halite_stablehlo::read(sources.known(id)?)?;
     import::Program::new(name, hlo, signature)

@@ -75,7 +75,7 @@ def test_there_are_examples() -> None:
     assert count >= 10
 
 
-@pytest.mark.parametrize("document", ["README.md", "../../README.md", "../../docs/guide/python.md", "../../docs/guide/jax.md"])
+@pytest.mark.parametrize("document", ["README.md", "../../README.md", "../../docs/guide/python.md", "../../docs/guide/jax.md", "../../docs/guide/jax-model.md"])
 def test_documents_are_true(document: str) -> None:
     pytest.importorskip("jax")
     path = Path(__file__).parent.parent / document

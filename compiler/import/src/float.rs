@@ -13,16 +13,26 @@ pub(crate) fn replaced(hlo: &CheckedHlo, (from, to): (DType, DType)) -> Result<C
     let mut module = hlo.graph().module().clone();
     let swap = |shape: &mut ShapeProto| replace_in(shape, (from, to));
     for computation in &mut module.computations {
-        computation.program_shape.iter_mut().flat_map(|shape| shape.parameters.iter_mut().chain(&mut shape.result)).for_each(swap);
+        computation
+            .program_shape
+            .iter_mut()
+            .flat_map(|shape| shape.parameters.iter_mut().chain(&mut shape.result))
+            .for_each(swap);
         for inst in &mut computation.instructions {
             inst.shape.iter_mut().for_each(swap);
-            if let Some(tensor) = inst.literal.as_deref().and_then(LiteralProto::tensor).filter(|tensor| tensor.dtype() == from) {
+            if let Some(tensor) =
+                inst.literal.as_deref().and_then(LiteralProto::tensor).filter(|tensor| tensor.dtype() == from)
+            {
                 let other = HostTensor::from_f64s(to, tensor.shape().clone(), tensor.f64s());
                 inst.literal = Some(Box::new(LiteralProto::of(&other)));
             }
         }
     }
-    module.host_program_shape.iter_mut().flat_map(|shape| shape.parameters.iter_mut().chain(&mut shape.result)).for_each(swap);
+    module
+        .host_program_shape
+        .iter_mut()
+        .flat_map(|shape| shape.parameters.iter_mut().chain(&mut shape.result))
+        .for_each(swap);
     CheckedHlo::new(module).map_err(|broken| {
         let message = format!("a program in `{from}` cannot be computed in `{to}`");
         Diagnostic::error(codes::FOREIGN, message)

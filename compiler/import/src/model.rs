@@ -6,9 +6,7 @@ use crate::signature::{Input, InputRole, OutputRole, Signature};
 use halite_hlo::CheckedHlo;
 use halite_hlo::graph::Graph;
 use halite_hlo::origin;
-use halite_ir::{
-    Function, InferCx, Layer, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, WeightInfo,
-};
+use halite_ir::{Function, InferCx, Layer, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, WeightInfo};
 use halite_lang::{Elaborated, is_needed};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::DType;
@@ -24,14 +22,17 @@ pub(crate) fn elaborated(
 ) -> std::result::Result<Elaborated, Diagnostics> {
     let registry = Registry::builtin();
     let lifted = halite_lift::lift(hlo.graph(), 1)?;
-    let mut mistakes: Diagnostics = lifted.unfollowed.iter().map(|(name, &count)| no_op(hlo.graph(), name, count)).collect();
+    let mut mistakes: Diagnostics =
+        lifted.unfollowed.iter().map(|(name, &count)| no_op(hlo.graph(), name, count)).collect();
     let mut module = lifted.module;
     module.name = name.clone();
     mistakes.extend(effects(&module, &registry));
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let Some(mut entry) = module.functions.pop() else { return Err(Diagnostic::bug("a lifted module without entry").into()) };
+    let Some(mut entry) = module.functions.pop() else {
+        return Err(Diagnostic::bug("a lifted module without entry").into());
+    };
     entry.name = module.unused_name("main");
     let unneeded = with_roles(&mut module, &registry, &entry, signature)?;
     mistakes.extend(unneeded.into_iter().map(not_needed));
@@ -56,7 +57,8 @@ fn with_roles<'s>(
     let mut weights: Vec<(&str, Value)> = Vec::new();
     let is_batch = |input: &Input| input.role == InputRole::Batch;
     for batches in [true, false] {
-        for (input, param) in signature.inputs.iter().zip(&entry.params).filter(|(input, _)| is_batch(input) == batches) {
+        for (input, param) in signature.inputs.iter().zip(&entry.params).filter(|(input, _)| is_batch(input) == batches)
+        {
             let value = b.param(input.name.as_str(), entry.ty(param.value).clone(), role(input));
             b.replace(param.value, value);
             if matches!(input.role, InputRole::Weight(_)) {
@@ -77,7 +79,9 @@ fn with_roles<'s>(
     let needed = is_needed(&b, loss);
     b.named_result(loss, "loss", ResultRole::Loss);
     b.named_result(count, "count", ResultRole::Count);
-    for (output, &value) in signature.outputs.iter().zip(&results).filter(|(output, _)| output.role == OutputRole::Shown) {
+    for (output, &value) in
+        signature.outputs.iter().zip(&results).filter(|(output, _)| output.role == OutputRole::Shown)
+    {
         b.named_result(value, output.name.as_str(), ResultRole::Probe);
     }
     b.finish();

@@ -54,13 +54,15 @@ impl Program {
             }
         }
         if !signature.inputs.iter().any(|input| input.role == InputRole::Batch) {
-            let error = Diagnostic::error(codes::CONTRACT, "the program takes no batch: all its parameters are weights");
+            let error =
+                Diagnostic::error(codes::CONTRACT, "the program takes no batch: all its parameters are weights");
             mistakes.push(error.help("say which parameters are the data of a step"));
         }
         mistakes.extend(objective(&signature.outputs, &outputs));
         let Some((float, _)) = float.filter(|_| mistakes.is_empty()) else {
             if mistakes.is_empty() {
-                let error = Diagnostic::error(codes::CONTRACT, "the program takes no weights, so that nothing can be trained");
+                let error =
+                    Diagnostic::error(codes::CONTRACT, "the program takes no weights, so that nothing can be trained");
                 mistakes.push(error.help("give the weights as parameters of the program, not as constants in it"));
             }
             return Err(mistakes);
@@ -99,7 +101,8 @@ fn shapes(graph: &Graph) -> Result<(Vec<&ShapeProto>, Vec<&ShapeProto>)> {
     if let Some(tuple) = inputs.iter().position(|shape| shape.is_tuple()) {
         return Err(broken(format!("parameter {tuple} of the program is a tuple")));
     }
-    let root = entry.root.and_then(|root| graph.shape(root)).ok_or_else(|| broken("the program has no result".into()))?;
+    let root =
+        entry.root.and_then(|root| graph.shape(root)).ok_or_else(|| broken("the program has no result".into()))?;
     let outputs: Vec<&ShapeProto> = if root.is_tuple() { root.tuple_shapes.iter().collect() } else { vec![root] };
     if let Some(tuple) = outputs.iter().position(|shape| shape.is_tuple()) {
         return Err(broken(format!("result {tuple} of the program is a tuple")));
@@ -109,7 +112,8 @@ fn shapes(graph: &Graph) -> Result<(Vec<&ShapeProto>, Vec<&ShapeProto>)> {
 
 fn counted(what: &str, found: usize, given: usize) -> Option<Diagnostic> {
     let message = format!("the program has {found} {what}, roles are given of {given}");
-    (found != given).then(|| Diagnostic::error(codes::CONTRACT, message).help("give a role for each, in the order of the program"))
+    (found != given)
+        .then(|| Diagnostic::error(codes::CONTRACT, message).help("give a role for each, in the order of the program"))
 }
 
 fn named_twice<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Option<Diagnostic> {
@@ -126,14 +130,16 @@ fn no_batch(name: &str) -> Diagnostic {
 
 fn no_floats(name: &str, found: Option<DType>) -> Diagnostic {
     let found = found.map_or_else(|| "of a type that is not known".to_owned(), |dtype| format!("`{dtype}`"));
-    let error = Diagnostic::error(codes::CONTRACT, format!("the weight `{name}` of the program is {found}, not of floats"));
+    let error =
+        Diagnostic::error(codes::CONTRACT, format!("the weight `{name}` of the program is {found}, not of floats"));
     error.help("make it a constant of the program, or a batch")
 }
 
 fn mixed((first, dtype): (&str, DType), (name, other): (&str, DType)) -> Diagnostic {
     let message = format!("the weight `{name}` of the program is `{other}`, `{first}` is `{dtype}`");
-    Diagnostic::error(codes::CONTRACT, message)
-        .help("export the program with weights of one element type; the recipe says what is stored and computed in which")
+    Diagnostic::error(codes::CONTRACT, message).help(
+        "export the program with weights of one element type; the recipe says what is stored and computed in which",
+    )
 }
 
 /// What is wrong with the objective and its count.
@@ -146,10 +152,15 @@ fn objective(outputs: &[Output], shapes: &[&ShapeProto]) -> Diagnostics {
             ([at], _) => {
                 let Some(shape) = shapes.get(*at) else { continue };
                 let fits = shape.dimensions.is_empty()
-                    && shape.dtype().is_some_and(|dtype| dtype.is_float() || (role == OutputRole::Count && dtype.is_int()));
+                    && shape
+                        .dtype()
+                        .is_some_and(|dtype| dtype.is_float() || (role == OutputRole::Count && dtype.is_int()));
                 if !fits {
                     let message = format!("the {word} that the program returns is no scalar number");
-                    mistakes.push(Diagnostic::error(codes::CONTRACT, message).help("return a sum over the batch, without dimensions"));
+                    mistakes.push(
+                        Diagnostic::error(codes::CONTRACT, message)
+                            .help("return a sum over the batch, without dimensions"),
+                    );
                 }
             }
             ([], OutputRole::Count) => {}

@@ -83,8 +83,7 @@ fn layers(count: usize, of_layer: impl Fn(usize) -> &'static str) -> (String, St
 #[test]
 fn layers_that_are_alike_are_calls_of_one_function() {
     let (text, inputs) = layers(3, |_| "add");
-    let expected = "\
-halite.ir 1
+    let expected = r#"halite.ir 1
 module @test {phase = built, causal = false}
 
 func @layers(%x: f32[4], %w: f32[4]) -> (f32[4]) {
@@ -110,7 +109,7 @@ func @main(
   %6 = constant 1.0 : f32[]
   return %5, %6
 }
-";
+"#;
     assert_eq!(ir(&text, &inputs, &["loss"], DType::F32), expected);
 }
 

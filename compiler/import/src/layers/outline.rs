@@ -1,8 +1,8 @@
 //! The function of a layer, and the entry that calls it.
 
-use crate::closed::closed;
-use super::stretches::{Place, Stretches};
 use super::layer;
+use super::stretches::{Place, Stretches};
+use crate::closed::closed;
 use halite_ir::{Def, FuncId, Function, InferCx, LocKind, Module, ParamRole, Registry, Rewriter, Value};
 use halite_support::{Diagnostic, Name, Names, Result};
 use indexmap::IndexSet;
@@ -113,7 +113,12 @@ fn needed(entry: &Function, values: impl Iterator<Item = Value>) -> BTreeSet<usi
 }
 
 /// What a layer is called with.
-fn args(b: &Rewriter<'_>, entry: &Function, (found, layer): (&Stretches, usize), closed: &[bool]) -> Result<Vec<Value>> {
+fn args(
+    b: &Rewriter<'_>,
+    entry: &Function,
+    (found, layer): (&Stretches, usize),
+    closed: &[bool],
+) -> Result<Vec<Value>> {
     let carried = found.carried.iter().map(|(&(at, number), &first)| match layer.checked_sub(1) {
         Some(before) => found.insts(entry, before)[at].results[usize::from(number)],
         None => first,

@@ -90,7 +90,10 @@ impl Stretches {
                 if !(2..weights.len()).all(same) {
                     return None;
                 }
-                found.take(wanted, (read(0, entry.insts[start + offset].args[number]), entry.insts[start + offset].args[number]))?;
+                found.take(
+                    wanted,
+                    (read(0, entry.insts[start + offset].args[number]), entry.insts[start + offset].args[number]),
+                )?;
             }
         }
         Some(found)
@@ -128,9 +131,8 @@ impl Stretches {
 
 /// The first and the last instruction that reads weights of each layer; `None` where nothing reads those of one.
 fn reads(entry: &Function, weights: &Weights) -> Option<(Vec<usize>, Vec<usize>)> {
-    let numbered = |(layer, own): (usize, &Vec<usize>)| {
-        own.iter().map(|&at| (entry.params[at].value, layer)).collect::<Vec<_>>()
-    };
+    let numbered =
+        |(layer, own): (usize, &Vec<usize>)| own.iter().map(|&at| (entry.params[at].value, layer)).collect::<Vec<_>>();
     let layer_of: FxHashMap<Value, usize> = weights.iter().enumerate().flat_map(numbered).collect();
     let mut found: Vec<Option<(usize, usize)>> = vec![None; weights.len()];
     for (at, inst) in entry.insts.iter().enumerate() {
