@@ -64,7 +64,7 @@ fn what_a_model_does_not_do_is_refused() {
     assert_eq!(refused(&dot(fft)), ["the program has `unknown`, for which there is no op"]);
 }
 
-/// What reads the bits of a number has no form in another type.
+/// A program that reads the bits of a number has no form in another type.
 #[test]
 fn bits_keep_a_program_in_its_type() {
     let bits = "  %b = stablehlo.bitcast_convert %x : (tensor<4xf32>) -> tensor<4xui32>\n";

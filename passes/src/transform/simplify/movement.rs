@@ -112,7 +112,7 @@ pub(super) fn reduce_of_broadcast(candidate: &Candidate<'_>) -> Option<Rewrite> 
     Some(Rewrite::apply(BroadcastInDim { dims, shape }, args))
 }
 
-/// What one element is combined to is the element. A sum of floats turns `-0` into `0`.
+/// A reduction of one element is the element. A sum of floats turns `-0` into `0`.
 pub(super) fn reduce_of_one(candidate: &Candidate<'_>) -> Option<Rewrite> {
     let Op::Reduce(Reduce { kind, dims, accumulate }) = candidate.op else { return None };
     let x = candidate.ty(0);
