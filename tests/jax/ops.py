@@ -95,7 +95,48 @@ def scatter(rng):
     return function, [array(rng, shape), indices, array(rng, updates)]
 
 
-KINDS = {"gather": gather, "scatter": scatter}
+def convolution(rng):
+    spatial = int(rng.integers(0, 4))
+    features, batches = [(1, 1), (int(rng.integers(2, 4)), 1), (1, int(rng.integers(2, 4)))][int(rng.choice(3, p=[0.5, 0.25, 0.25]))]
+    sizes, window = rng.integers(1, 7, spatial), rng.integers(1, 4, spatial)
+    taken = int(rng.integers(1, 3))
+    lhs = [batches * int(rng.integers(1, 3)), features * taken, *sizes]
+    rhs = [features * batches * int(rng.integers(1, 3)), taken, *window]
+    orders = [tuple(int(dim) for dim in rng.permutation(spatial + 2)) for _ in range(3)]
+    lists = [[int(number) for number in rng.choice(4, spatial, p=[0, 0.6, 0.3, 0.1])] for _ in range(3)]
+    padding = [(int(rng.integers(-1, 4)), int(rng.integers(-1, 4))) for _ in range(spatial)]
+    dilated = lambda size, by: (int(size) - 1) * by + 1
+    for dim in range(spatial):
+        room = dilated(sizes[dim], lists[1][dim]) + sum(padding[dim]) - dilated(window[dim], lists[2][dim])
+        if room < 0:
+            padding[dim] = (padding[dim][0], padding[dim][1] - room)
+    placed = lambda shape, order: np.array([shape[order.index(dim)] for dim in range(spatial + 2)])
+    function = lambda x, kernel: lax.conv_general_dilated(
+        x, kernel, lists[0], padding, lists[1], lists[2], lax.ConvDimensionNumbers(*orders), features, batches
+    )
+    return function, [array(rng, placed(lhs, orders[0])), array(rng, placed(rhs, orders[1]))]
+
+
+def windows(rng):
+    rank = int(rng.integers(1, 4))
+    sizes, window = [int(size) for size in rng.integers(1, 8, rank)], [int(size) for size in rng.integers(1, 4, rank)]
+    kind = int(rng.integers(0, 3))
+    lists = [[int(number) for number in rng.choice(4, rank, p=[0, 0.6, 0.3, 0.1])] for _ in range(3)]
+    if kind > 0 and rng.random() < 0.7:
+        lists[1:] = [[1] * rank, [1] * rank]
+    padding = [(int(rng.integers(0, 3)), int(rng.integers(0, 3))) for _ in range(rank)]
+    init, op = [(0.0, lax.add), (-np.inf, lax.max), (np.inf, lax.min)][kind]
+    dilated = lambda size, by: (size - 1) * by + 1
+    for dim in range(rank):
+        room = dilated(sizes[dim], lists[1][dim]) + sum(padding[dim]) - dilated(window[dim], lists[2][dim])
+        if room < 0:
+            padding[dim] = (padding[dim][0], padding[dim][1] - room)
+    function = lambda x: lax.reduce_window(x, init, op, window, lists[0], padding, lists[1], lists[2])
+    function.smooth = kind == 0 or max(lists[1] + lists[2]) == 1
+    return function, [array(rng, sizes)]
+
+
+KINDS = {"convolution": convolution, "gather": gather, "scatter": scatter, "windows": windows}
 
 
 def objective(function, args, rng):
@@ -128,7 +169,8 @@ def distance(found, expected):
         mine = np.frombuffer(rest[: own.nbytes], own.dtype).reshape(own.shape).astype(np.float64)
         rest, own = rest[own.nbytes :], own.astype(np.float64)
         same = (mine == own) | (np.isnan(mine) & np.isnan(own))
-        apart = np.where(same, 0.0, np.abs(mine - own))
+        with np.errstate(invalid="ignore"):
+            apart = np.where(same, 0.0, np.abs(mine - own))
         scale = np.max(np.abs(np.where(np.isfinite(own), own, 0.0)), initial=1e-300)
         worst = max(worst, float(np.max(np.nan_to_num(apart, nan=np.inf), initial=0.0) / scale))
     return np.inf if rest else worst

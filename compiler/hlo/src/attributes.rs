@@ -1,5 +1,9 @@
 //! Structured attributes, in sizes and dimension numbers instead of the signed integers of the messages.
 
+mod window;
+
+pub use window::{ConvDims, WindowDim};
+
 use crate::proto;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::Dims;

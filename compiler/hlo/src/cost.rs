@@ -4,7 +4,7 @@ use crate::graph::Graph;
 use crate::opcode::Opcode;
 use crate::proto::ShapeProto;
 
-/// Floating-point operations of an instruction: two for each multiply-add of a product, one for each element that a reduction
+/// Floating-point operations of an instruction: two for each multiply-add of a product or convolution, one for each element that a reduction
 /// reads, one for each result of element-wise arithmetic and functions. Comparisons, moves, integers, collectives, kernels and
 /// calls count as none; a callee counts for itself ([`Graph::executions`]).
 pub fn flops(graph: &Graph, at: usize) -> u64 {
@@ -13,10 +13,27 @@ pub fn flops(graph: &Graph, at: usize) -> u64 {
     let (Some(result), Some(first)) = (result, first) else { return 0 };
     match Opcode::parse(graph.opcode(at)) {
         Some(Opcode::Dot) => Product::of(graph, at).map_or(0, Product::flops),
+        Some(Opcode::Convolution) => convolved(graph, at).unwrap_or(0),
         Some(Opcode::Reduce) => first.num_elements(),
+        Some(Opcode::ReduceWindow) => in_windows(graph, at, result),
+        Some(Opcode::SelectAndScatter) => graph.operand_shape(at, 1).map_or(0, |source| in_windows(graph, at, source)),
         Some(Opcode::Unary(_) | Opcode::Binary(_)) => result.num_elements(),
         _ => 0,
     }
+}
+
+/// One for each element of each window, of which there are as many as elements of a shape.
+fn in_windows(graph: &Graph, at: usize, windows: &ShapeProto) -> u64 {
+    let sizes = graph.inst(at).window.as_deref().map_or(&[][..], |window| &window.dimensions).iter();
+    let of_window = sizes.map(|dim| u64::try_from(dim.size).unwrap_or(0)).fold(1, u64::saturating_mul);
+    windows.num_elements().saturating_mul(of_window)
+}
+
+/// Two for each product of a convolution: a result takes as many as the kernel has elements for an output feature.
+fn convolved(graph: &Graph, at: usize) -> Option<u64> {
+    let features = graph.inst(at).convolution_dimension_numbers.as_deref()?.kernel_output_feature_dimension;
+    let products = of_dims(graph.operand_shape(at, 1)?, |dim| dim != features);
+    Some(graph.shape(at)?.num_elements().saturating_mul(products).saturating_mul(2))
 }
 
 /// The sizes of a product of matrices `[batch, rows, inner] x [batch, inner, columns]`: how often each kind of dimension of a

@@ -21,11 +21,11 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Opcodes beyond our set whose computations combine two values, or compare them.
-const COMBINING: [&str; 3] = ["reduce-window", "select-and-scatter", "sort"];
+const COMBINING: [&str; 1] = ["sort"];
 
 fn is_combining(opcode: &str) -> bool {
     match Opcode::parse(opcode) {
-        Some(opcode) => opcode.row().calls == Calls::Combiner,
+        Some(opcode) => matches!(opcode.row().calls, Calls::Combiner | Calls::Selector),
         None => COMBINING.contains(&opcode),
     }
 }

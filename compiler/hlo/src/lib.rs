@@ -32,7 +32,7 @@ pub mod text;
 pub mod types;
 mod unknown;
 
-pub use attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim};
+pub use attributes::{ConvDims, DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim, WindowDim};
 pub use builder::{
     CollectiveForm, ComputationBuilder, ComputationId, CustomCall, GroupField, Id, IndexFacts, ModuleBuilder,
     Signature, Streams, identifier,

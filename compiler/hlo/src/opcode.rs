@@ -72,6 +72,7 @@ macro_rules! opcodes {
                 Concatenate         = "concatenate",          Some("stablehlo.concatenate"),          Nothing,  concatenate;
                 Constant            = "constant",             Some("stablehlo.constant"),             Nothing,  constant;
                 Convert             = "convert",              Some("stablehlo.convert"),              Nothing,  convert;
+                Convolution         = "convolution",          Some("stablehlo.convolution"),          Nothing,  convolution;
                 Copy                = "copy",                 None,                                   Nothing,  same;
                 CustomCall          = "custom-call",          Some("stablehlo.custom_call"),          Anything, custom_call;
                 Dot                 = "dot",                  Some("stablehlo.dot_general"),          Nothing,  dot;
@@ -85,12 +86,14 @@ macro_rules! opcodes {
                 Parameter           = "parameter",            None,                                   Nothing,  parameter;
                 Reduce              = "reduce",               Some("stablehlo.reduce"),               Combiner, reduce;
                 ReduceScatter       = "reduce-scatter",       Some("stablehlo.reduce_scatter"),       Combiner, reduce_scatter;
+                ReduceWindow        = "reduce-window",        Some("stablehlo.reduce_window"),        Combiner, reduce_window;
                 ReplicaId           = "replica-id",           Some("stablehlo.replica_id"),           Nothing,  replica_id;
                 Reshape             = "reshape",              Some("stablehlo.reshape"),              Nothing,  reshape;
                 Reverse             = "reverse",              Some("stablehlo.reverse"),              Nothing,  reverse;
                 RngBitGenerator     = "rng-bit-generator",    Some("stablehlo.rng_bit_generator"),    Nothing,  rng_bit_generator;
                 Scatter             = "scatter",              Some("stablehlo.scatter"),              Combiner, scatter;
                 Select              = "select",               Some("stablehlo.select"),               Nothing,  select;
+                SelectAndScatter    = "select-and-scatter",   Some("stablehlo.select_and_scatter"),   Selector, select_and_scatter;
                 Slice               = "slice",                Some("stablehlo.slice"),                Nothing,  slice;
                 Transpose           = "transpose",            Some("stablehlo.transpose"),            Nothing,  transpose;
                 Tuple               = "tuple",                None,                                   Nothing,  tuple;
@@ -120,6 +123,8 @@ pub enum Calls {
     Nothing,
     /// One that combines two values.
     Combiner,
+    /// One that selects between two values, and one that combines them.
+    Selector,
     /// One that is run on the operands.
     Function,
     /// As many as it likes: they are the business of a kernel.

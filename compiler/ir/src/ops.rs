@@ -21,6 +21,7 @@ mod compare;
 mod concatenate;
 mod constant;
 mod convert;
+mod convolution;
 mod cosine;
 mod count_leading_zeros;
 mod divide;
@@ -54,6 +55,7 @@ mod power;
 mod ranks;
 mod reduce;
 mod reduce_scatter;
+mod reduce_window;
 mod remainder;
 mod replica_id;
 mod reshape;
@@ -65,12 +67,14 @@ mod rsqrt;
 mod scalar;
 mod scatter;
 mod select;
+mod select_and_scatter;
 mod shift_left;
 mod shift_right_arithmetic;
 mod shift_right_logical;
 mod sign;
 mod sine;
 mod slice;
+mod sliding;
 mod special;
 mod sqrt;
 mod starts;
@@ -162,6 +166,7 @@ ops! {
     concatenate::Concatenate,
     constant::Constant,
     convert::Convert,
+    convolution::Convolution,
     cosine::Cosine,
     count_leading_zeros::CountLeadingZeros,
     divide::Divide,
@@ -191,6 +196,7 @@ ops! {
     power::Power,
     reduce::Reduce,
     reduce_scatter::ReduceScatter,
+    reduce_window::ReduceWindow,
     remainder::Remainder,
     replica_id::ReplicaId,
     reshape::Reshape,
@@ -201,6 +207,7 @@ ops! {
     rsqrt::Rsqrt,
     scatter::Scatter,
     select::Select,
+    select_and_scatter::SelectAndScatter,
     shift_left::ShiftLeft,
     shift_right_arithmetic::ShiftRightArithmetic,
     shift_right_logical::ShiftRightLogical,

@@ -2,6 +2,7 @@
 
 mod collective;
 mod contraction;
+mod convolution;
 mod elementwise;
 mod extremes;
 mod indexing;
@@ -23,6 +24,7 @@ pub(crate) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
         movement::lifted,
         source::lifted,
         contraction::lifted,
+        convolution::lifted,
         extremes::lifted,
         windows::lifted,
         indexing::lifted,

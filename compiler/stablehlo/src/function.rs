@@ -167,8 +167,12 @@ impl<'a> Writer<'a> {
     fn operation(&mut self, at: usize, op: &Op, name: &str, place: Place) -> Result<()> {
         let inst = self.graph.inst(at);
         self.push(&format!("{}{}", place.indent(), write::head(op, name)));
-        if let Some(combiner) = op.combiner {
-            self.region(at, combiner, place)?;
+        for (number, &region) in op.regions.iter().enumerate() {
+            self.push(if number == 0 { " (" } else { ", " });
+            self.region(at, region, place)?;
+        }
+        if !op.regions.is_empty() {
+            self.push(")");
         }
         let frontend = write::frontend(inst.frontend_attributes.as_deref());
         let location = self.locations.of(origin(inst, self.graph.module()).as_ref());
@@ -177,7 +181,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes the computation that an operation combines by as its region.
+    /// Writes a computation of two values as a region of an operation.
     fn region(&mut self, at: usize, combiner: usize, place: Place) -> Result<()> {
         if place == Place::Region {
             return Err(self.site(at).fault("it stands in what combines two values"));
@@ -188,9 +192,9 @@ impl<'a> Writer<'a> {
         let parameters = self.parameters(combiner)?;
         let location = self.locations.of(None);
         let arguments: Vec<_> = parameters.iter().map(|&at| self.argument(at) + &location).collect();
-        self.push(&format!(" ({{\n    ^bb0({}):\n", arguments.join(", ")));
+        self.push(&format!("{{\n    ^bb0({}):\n", arguments.join(", ")));
         self.body(combiner, Place::Region)?;
-        self.push(&format!("{}}})", Place::Function.indent()));
+        self.push(&format!("{}}}", Place::Function.indent()));
         Ok(())
     }
 

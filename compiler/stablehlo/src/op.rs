@@ -20,8 +20,8 @@ pub(crate) struct Op {
     pub(crate) operands: Vec<Value>,
     /// Its own attributes, as text.
     pub(crate) properties: Vec<(&'static str, String)>,
-    /// The computation that it combines two values by.
-    pub(crate) combiner: Option<usize>,
+    /// The computations of two values that it has as regions.
+    pub(crate) regions: Vec<usize>,
     /// Types of its results.
     pub(crate) results: Vec<ArrayType>,
 }

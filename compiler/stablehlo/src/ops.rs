@@ -2,11 +2,13 @@
 
 mod collective;
 mod compare;
+mod convolution;
 mod dot;
 mod indexing;
 mod movement;
 mod source;
 mod structure;
+mod windows;
 
 use crate::literal;
 use crate::op::Meaning;
@@ -38,7 +40,10 @@ pub(crate) fn meaning(site: &Site<'_>) -> Result<Meaning> {
         Opcode::Pad => movement::pad(site),
         Opcode::Slice => movement::slice(site),
         Opcode::Compare => compare::compare(site),
+        Opcode::Convolution => convolution::convolution(site),
         Opcode::Dot => dot::dot(site),
+        Opcode::ReduceWindow => windows::reduce_window(site),
+        Opcode::SelectAndScatter => windows::select_and_scatter(site),
         Opcode::DynamicSlice => indexing::dynamic_slice(site),
         Opcode::Gather => indexing::gather(site),
         Opcode::Scatter => indexing::scatter(site),

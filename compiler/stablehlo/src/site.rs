@@ -76,16 +76,19 @@ impl<'a> Site<'a> {
         arrays(shape).map_err(|error| self.fault(error.message()))
     }
 
-    /// The operation of the opcode on all operands with all results, and the computation that it combines two values by.
+    /// The operation of the opcode on all operands with all results, and the computations of two values that it has.
     pub(crate) fn op(&self) -> Result<Op> {
         let row = self.opcode()?.row();
         let name = self.needed(row.stablehlo, "operation of its own")?;
-        let combiner = match row.calls {
-            Calls::Combiner => Some(self.needed(self.graph.callee(self.at, 0), "called computation")?),
-            _ => None,
+        let regions = match row.calls {
+            Calls::Combiner => 1,
+            Calls::Selector => 2,
+            _ => 0,
         };
+        let callee = |number| self.needed(self.graph.callee(self.at, number), "called computation");
+        let regions = (0..regions).map(callee).collect::<Result<_>>()?;
         let (operands, results) = (self.operands()?, self.results()?);
-        Ok(Op { name, operands, properties: Vec::new(), combiner, results })
+        Ok(Op { name, operands, properties: Vec::new(), regions, results })
     }
 }
 

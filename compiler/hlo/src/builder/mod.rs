@@ -27,6 +27,7 @@ mod indexing;
 mod movement;
 mod structure;
 mod token;
+mod windows;
 
 pub use collective::{CollectiveForm, GroupField};
 pub use computation::{ComputationBuilder, Id, identifier};
@@ -35,7 +36,7 @@ pub use structure::CustomCall;
 pub use token::Streams;
 
 use crate::infer;
-use crate::opcode::ReduceKind;
+use crate::opcode::{Comparison, ReduceKind};
 use crate::proto::{AliasEntryProto, HloComputationProto, HloInputOutputAliasProto, HloModuleProto};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes, entity};
@@ -69,6 +70,7 @@ pub struct ModuleBuilder {
     /// Names of computations, finished or not.
     names: BTreeSet<String>,
     combiners: BTreeMap<(Option<ReduceKind>, DType), ComputationId>,
+    selectors: BTreeMap<(Comparison, DType), ComputationId>,
     next_instruction: i64,
     aliases: Vec<(usize, usize)>,
     collectives: CollectiveForm,
@@ -85,6 +87,7 @@ impl ModuleBuilder {
             signatures: Vec::new(),
             names: BTreeSet::new(),
             combiners: BTreeMap::new(),
+            selectors: BTreeMap::new(),
             next_instruction: 0,
             aliases: Vec::new(),
             collectives: CollectiveForm::default(),
@@ -130,6 +133,20 @@ impl ModuleBuilder {
     /// The computation that takes the second of two scalars: the combiner of an assigning scatter.
     pub fn scalar_assigner(&mut self, dtype: DType) -> Result<ComputationId> {
         self.combiner(None, dtype)
+    }
+
+    /// The computation that compares two scalars.
+    pub(crate) fn scalar_selector(&mut self, stays: Comparison, dtype: DType) -> Result<ComputationId> {
+        if let Some(made) = self.selectors.get(&(stays, dtype)) {
+            return Ok(*made);
+        }
+        let mut body = self.computation(format!("{}_{dtype}", stays.name().to_lowercase()));
+        let lhs = body.parameter("lhs", ArrayType::scalar(dtype))?;
+        let rhs = body.parameter("rhs", ArrayType::scalar(dtype))?;
+        let root = body.compare(stays, lhs, rhs)?;
+        let made = body.finish(root)?;
+        self.selectors.insert((stays, dtype), made);
+        Ok(made)
     }
 
     fn combiner(&mut self, kind: Option<ReduceKind>, dtype: DType) -> Result<ComputationId> {

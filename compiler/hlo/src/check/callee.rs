@@ -18,6 +18,7 @@ impl Checker<'_> {
         let expected = match Opcode::parse(&inst.opcode).map(|opcode| opcode.row().calls) {
             Some(Calls::Nothing) => 0,
             Some(Calls::Combiner | Calls::Function) => 1,
+            Some(Calls::Selector) => 2,
             Some(Calls::Anything) | None => return Ok(()),
         };
         let found = inst.called_computation_ids.len();
@@ -54,14 +55,30 @@ impl Checker<'_> {
 
     /// The callee takes two scalars of this element type and returns one.
     pub(super) fn require_combiner(&self, at: usize, dtype: DType) -> Result<()> {
-        let Some(callee) = self.callee(at) else { return Ok(()) };
-        let scalar = Type::Array(ArrayType::scalar(dtype));
-        let is_scalar = |ty: &Option<Type>| ty.as_ref() == Some(&scalar);
-        if callee.parameters.len() != 2 || !callee.parameters.iter().all(is_scalar) || !is_scalar(&callee.result) {
-            let message = format!("the callee must combine two `{scalar}` into one");
-            return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
+        self.require_of_two((at, 0), dtype, dtype)
+    }
+
+    /// The first callee takes two scalars of this element type and returns a truth value, the second returns such a scalar.
+    pub(super) fn require_selector(&self, at: usize, dtype: DType) -> Result<()> {
+        self.require_of_two((at, 0), dtype, DType::Pred)?;
+        self.require_of_two((at, 1), dtype, dtype)
+    }
+
+    /// A callee takes two scalars of one element type and returns one of another.
+    fn require_of_two(&self, (at, number): (usize, usize), dtype: DType, result: DType) -> Result<()> {
+        let callee = self.graph.callee(at, number).and_then(|callee| self.computations.get(callee));
+        let Some(callee) = callee else { return Ok(()) };
+        let [scalar, result] = [dtype, result].map(|dtype| Type::Array(ArrayType::scalar(dtype)));
+        let is = |ty: &Option<Type>, expected: &Type| ty.as_ref() == Some(expected);
+        let takes = callee.parameters.len() == 2 && callee.parameters.iter().all(|ty| is(ty, &scalar));
+        if takes && is(&callee.result, &result) {
+            return Ok(());
         }
-        Ok(())
+        let message = match scalar == result {
+            true => format!("the callee must combine two `{scalar}` into one"),
+            false => format!("the callee must take two `{scalar}` and give `{result}`"),
+        };
+        Err(Diagnostic::error(codes::TYPE_MISMATCH, message))
     }
 
     /// The callee of a collective combines by a single op, since backends recognise the kind by it.

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::site::{Inferred, Site};
-use crate::attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim, to_dim, to_dims};
+use crate::attributes::{ConvDims, DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim, to_dim, to_dims};
 use crate::opcode::{BinaryOp, Comparison, Opcode, RngAlgorithm, UnaryOp, opcodes};
 use crate::proto::{HloInstructionProto, SourceTarget};
 use crate::types::{ArrayType, Type};
@@ -121,6 +121,16 @@ fn dot(site: &Site<'_>) -> Inferred {
     array(infer::dot(lhs, rhs, &DotDims::from_proto(dims)?, site.stated.array()?.dtype))
 }
 
+fn convolution(site: &Site<'_>) -> Inferred {
+    let ([x, kernel], inst) = (site.arrays()?, site.inst);
+    let dims = inst.convolution_dimension_numbers.as_deref().ok_or_else(|| missing("dimensions of a convolution"))?;
+    let window = site.window()?;
+    // XLA leaves out groups of which there is one.
+    let groups = |count| to_dim("the number of groups", count).map(|count: usize| count.max(1));
+    let groups = (groups(inst.feature_group_count)?, groups(inst.batch_group_count)?);
+    array(infer::convolution(x, kernel, &ConvDims::from_proto(dims)?, &window, groups, site.stated.array()?.dtype))
+}
+
 fn reduce(site: &Site<'_>) -> Inferred {
     // XLA reduces several operands together.
     if site.operands.len() > 2 {
@@ -129,6 +139,24 @@ fn reduce(site: &Site<'_>) -> Inferred {
     let [x, init] = site.arrays()?;
     let ty = infer::reduce(x, init, &site.dims()?)?;
     site.checker.require_combiner(site.at, ty.dtype)?;
+    array(Ok(ty))
+}
+
+fn reduce_window(site: &Site<'_>) -> Inferred {
+    // XLA reduces windows of several operands together.
+    if site.operands.len() > 2 {
+        return Ok(None);
+    }
+    let [x, init] = site.arrays()?;
+    let ty = infer::reduce_window(x, init, &site.window()?)?;
+    site.checker.require_combiner(site.at, ty.dtype)?;
+    array(Ok(ty))
+}
+
+fn select_and_scatter(site: &Site<'_>) -> Inferred {
+    let [x, source, init] = site.arrays()?;
+    let ty = infer::select_and_scatter(x, source, init, &site.window()?)?;
+    site.checker.require_selector(site.at, ty.dtype)?;
     array(Ok(ty))
 }
 

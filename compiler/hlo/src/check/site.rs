@@ -1,7 +1,7 @@
 //! An instruction of our set whose type is inferred.
 
 use super::Checker;
-use crate::attributes::{self, ReplicaGroups, to_dims};
+use crate::attributes::{self, ReplicaGroups, WindowDim, to_dims};
 use crate::frontend::HAS_TOKEN;
 use crate::proto::HloInstructionProto;
 use crate::types::{ArrayType, Type};
@@ -69,6 +69,12 @@ impl<'a> Site<'a> {
                 Err(Diagnostic::error(codes::ATTRIBUTE, message))
             }
         }
+    }
+
+    /// The window along each dimension.
+    pub(super) fn window(&self) -> Result<Vec<WindowDim>> {
+        let dims = self.inst.window.as_ref().map_or(&[][..], |window| &window.dimensions);
+        dims.iter().map(WindowDim::from_proto).collect()
     }
 
     /// Whether groups of ranks are an iota, or axes of a mesh.

@@ -5,15 +5,19 @@
 
 mod collective;
 mod contraction;
+mod convolution;
 mod elementwise;
 mod indexing;
 mod movement;
+mod windows;
 
 pub use collective::{all_gather, all_reduce, all_to_all, collective_permute, reduce_scatter};
 pub use contraction::{dot, reduce};
+pub use convolution::convolution;
 pub use elementwise::{binary, bitcast_convert, clamp, compare, convert, select, unary};
 pub use indexing::{dynamic_slice, dynamic_update_slice, gather, scatter};
 pub use movement::{broadcast, concatenate, iota, pad, reshape, reverse, slice, transpose};
+pub use windows::{reduce_window, select_and_scatter};
 
 use crate::opcode::{ReduceKind, RngAlgorithm};
 use crate::takes::Takes;

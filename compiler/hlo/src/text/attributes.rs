@@ -13,6 +13,7 @@ impl Printer<'_> {
         indexing(self.out, inst)?;
         ranges(self.out, inst)?;
         window::print(self.out, inst)?;
+        window::print_dims(self.out, inst)?;
         collective(self.out, inst)?;
         match opcode {
             Some(Opcode::Iota) => integers(self.out, "iota_dimension", &inst.dimensions)?,
@@ -32,6 +33,7 @@ impl Printer<'_> {
         let labels: &[&str] = match (inst.opcode.as_str(), inst.called_computation_ids.len()) {
             ("while", 2) => &["body", "condition"],
             ("fusion", 1) => &["calls"],
+            ("select-and-scatter", 2) => &["select", "scatter"],
             (_, 1) => &["to_apply"],
             (_, 0) => return Ok(()),
             _ => {
@@ -42,8 +44,12 @@ impl Printer<'_> {
                 return Ok(());
             }
         };
+        let mut labelled: Vec<_> = labels.iter().zip(&inst.called_computation_ids).collect();
         // XLA prints the condition of a loop first.
-        for (label, id) in labels.iter().zip(&inst.called_computation_ids).rev() {
+        if inst.opcode == "while" {
+            labelled.reverse();
+        }
+        for (label, id) in labelled {
             write!(self.out, ", {label}=")?;
             reference(self.out, &self.computations, *id)?;
         }

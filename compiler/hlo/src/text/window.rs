@@ -21,6 +21,38 @@ pub(super) fn print(out: &mut String, inst: &HloInstructionProto) -> fmt::Result
     write!(out, ", window={{{}}}", parts.join(" "))
 }
 
+/// `, dim_labels=bf01_oi01->bf01, feature_group_count=2`: the dimensions of a convolution, and groups where there are several.
+pub(super) fn print_dims(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
+    let Some(dims) = inst.convolution_dimension_numbers.as_deref() else { return Ok(()) };
+    let (outputs, inputs) = (dims.kernel_output_feature_dimension, dims.kernel_input_feature_dimension);
+    let input = labels(
+        [('b', dims.input_batch_dimension), ('f', dims.input_feature_dimension)],
+        &dims.input_spatial_dimensions,
+    );
+    let kernel = labels([('o', outputs), ('i', inputs)], &dims.kernel_spatial_dimensions);
+    let output = labels(
+        [('b', dims.output_batch_dimension), ('f', dims.output_feature_dimension)],
+        &dims.output_spatial_dimensions,
+    );
+    write!(out, ", dim_labels={input}_{kernel}->{output}")?;
+    for (name, count) in
+        [("feature_group_count", inst.feature_group_count), ("batch_group_count", inst.batch_group_count)]
+    {
+        if count > 1 {
+            write!(out, ", {name}={count}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The letters of dimensions in the order of the dimensions; spatial ones have digits.
+fn labels(named: [(char, i64); 2], spatial: &[i64]) -> String {
+    let spatial = spatial.iter().enumerate().map(|(number, &dim)| (dim, number.to_string()));
+    let mut all: Vec<(i64, String)> = named.iter().map(|&(name, dim)| (dim, name.to_string())).chain(spatial).collect();
+    all.sort();
+    all.into_iter().map(|(_, label)| label).collect()
+}
+
 fn joined(dims: &[WindowDimension], value: impl Fn(&WindowDimension) -> String) -> String {
     dims.iter().map(value).collect::<Vec<_>>().join("x")
 }

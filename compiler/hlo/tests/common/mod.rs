@@ -109,7 +109,29 @@ fn reductions(b: &mut ComputationBuilder, x: Id, flags: Id) -> Result<Vec<Id>> {
     let batch = DotDims { lhs_batch: dims([0]), rhs_batch: dims([0]), ..contract };
     let narrow = b.convert(x, DType::Bf16)?;
     results.push(b.dot(narrow, narrow, &batch, DType::F32)?);
+    results.extend(windows(b, x)?);
     Ok(results)
+}
+
+fn windows(b: &mut ComputationBuilder, x: Id) -> Result<Vec<Id>> {
+    let points = ConvDims { input: dims([0, 1]), kernel: dims([0, 1]), output: dims([0, 1]) };
+    let (image, kernel) = (b.reshape(x, &[2, 4, 4].into())?, b.reshape(x, &[4, 2, 4].into())?);
+    let order = ConvDims { input: dims([0, 2, 1]), kernel: dims([0, 1, 2]), output: dims([2, 1, 0]) };
+    let window = WindowDim { size: 4, stride: 2, low: 1, high: -1, base_dilation: 3, ..WindowDim::POINT };
+    let backwards = WindowDim { window_dilation: 2, reversed: true, ..window };
+    let init = b.constant_scalar(DType::F32, 0.0)?;
+    let columns = WindowDim { size: 3, stride: 2, low: 1, high: 1, ..WindowDim::POINT };
+    let dilated = WindowDim { base_dilation: 2, window_dilation: 2, ..columns };
+    let windows = [WindowDim::POINT, columns];
+    let largest = b.reduce_window(ReduceKind::Max, x, init, &windows)?;
+    Ok(vec![
+        largest,
+        b.reduce_window(ReduceKind::Add, x, init, &[dilated, columns])?,
+        b.select_and_scatter(Comparison::Ge, x, largest, init, &windows)?,
+        b.convolution(x, x, &points, &[], (1, 1), DType::F32)?,
+        b.convolution(image, kernel, &order, &[window], (2, 1), DType::F32)?,
+        b.convolution(image, image, &order, &[backwards], (1, 2), DType::F64)?,
+    ])
 }
 
 fn indexing(b: &mut ComputationBuilder, x: Id) -> Result<Vec<Id>> {

@@ -3,11 +3,18 @@
 use super::contraction::{is_identity, kind, reduced};
 use crate::site::{Site, one};
 use halite_hlo::proto::WindowDimension;
-use halite_ir::ops::{And, BroadcastInDim, Compare, Constant, Direction, Iota, Multiply, Reduction, Select, Subtract};
-use halite_ir::{TensorType, Value, Values};
+use halite_hlo::{Comparison, Opcode, WindowDim};
+use halite_ir::ops::{
+    And, BroadcastInDim, Compare, Constant, Direction, Iota, Multiply, ReduceWindow, Reduction, Select,
+    SelectAndScatter, Subtract,
+};
+use halite_ir::{Op, TensorType, Value, Values};
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 
 pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
+    if site.opcode() == "select-and-scatter" {
+        return selected(site);
+    }
     let ("reduce-window", [x, init]) = (site.opcode(), site.operands()?) else { return None };
     let kind = kind(site)?;
     let windows = &site.inst().window.as_deref()?.dimensions;
@@ -16,10 +23,77 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     }
     let blocks: Option<Dims> = windows.iter().map(block).collect();
     let lines: Option<Vec<Line>> = windows.iter().map(Line::of).collect();
-    match blocks.and_then(|sizes| apart(site, kind, (x, init), &sizes)) {
-        Some(reduced) => Some(one(reduced)),
-        None => along(site, kind, (x, init), &lines?).map(one),
+    let made = blocks.and_then(|sizes| apart(site, kind, (x, init), &sizes));
+    let made = made.or_else(|| along(site, kind, (x, init), &lines?));
+    // Padding of a dimension without windows is none of theirs.
+    let made = made.filter(|&made| Some(site.b.ty(made)) == site.ty());
+    made.or_else(|| anywhere(site, kind, (x, init))).map(one)
+}
+
+/// The windows of an instruction.
+fn windows(site: &Site<'_, '_>) -> Option<Vec<WindowDim>> {
+    site.inst().window.as_deref()?.dimensions.iter().map(|dim| WindowDim::from_proto(dim).ok()).collect()
+}
+
+/// Windows of any form. Extremes take what they start from once; a sum would for each place of padding.
+fn anywhere(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value)) -> Option<Value> {
+    let windows = windows(site)?;
+    let of = |part: fn(&WindowDim) -> usize| -> Dims { windows.iter().map(part).collect() };
+    let op = ReduceWindow {
+        kind,
+        window: of(|dim| dim.size),
+        strides: of(|dim| dim.stride),
+        low: windows.iter().map(|dim| dim.low).collect(),
+        high: windows.iter().map(|dim| dim.high).collect(),
+        base_dilation: of(|dim| dim.base_dilation),
+        window_dilation: of(|dim| dim.window_dilation),
+        accumulate: site.ty()?.dtype(),
+    };
+    let reduced = site.emit(op, &[x])?;
+    if is_identity(site, kind, init) {
+        return Some(reduced);
     }
+    if kind == Reduction::Sum {
+        return None;
+    }
+    let shape = site.b.shape(reduced).clone();
+    let init = site.emit(BroadcastInDim { dims: Dims::new(), shape }, &[init])?;
+    site.emit(Op::of_opcode(kind.hlo().op().into())?, &[reduced, init])
+}
+
+/// The gradient of extremes of windows: the first that is as large as all after it, to which is added.
+fn selected(site: &mut Site<'_, '_>) -> Option<Values> {
+    let [x, source, init] = site.operands()?;
+    let [select, scatter] =
+        [0, 1].map(|number| site.graph.callee(site.at, number).and_then(|own| site.graph.root(own)));
+    let (select, scatter) = (select?, scatter?);
+    let is_of_both = |root: usize| {
+        let number = |operand| {
+            let at = site.graph.operand(root, operand)?;
+            (site.graph.opcode(at) == "parameter").then(|| site.graph.inst(at).parameter_number)
+        };
+        number(0).is_some() && number(0) != number(1) && number(1).is_some()
+    };
+    let first = site.graph.operand(select, 0).map(|at| site.graph.inst(at).parameter_number);
+    let kind = match (site.graph.opcode(select), Comparison::parse(&site.graph.inst(select).comparison_direction)?) {
+        ("compare", Comparison::Ge) if first == Some(0) => Reduction::Max,
+        ("compare", Comparison::Le) if first == Some(0) => Reduction::Min,
+        _ => return None,
+    };
+    let adds = Opcode::parse(site.graph.opcode(scatter)) == Some(Reduction::Sum.hlo().op().into());
+    if !(adds && is_of_both(select) && is_of_both(scatter) && is_identity(site, Reduction::Sum, init)) {
+        return None;
+    }
+    let windows = windows(site)?;
+    let of = |part: fn(&WindowDim) -> usize| -> Dims { windows.iter().map(part).collect() };
+    let op = SelectAndScatter {
+        kind,
+        window: of(|dim| dim.size),
+        strides: of(|dim| dim.stride),
+        low: windows.iter().map(|dim| dim.low).collect(),
+        high: windows.iter().map(|dim| dim.high).collect(),
+    };
+    site.emit(op, &[x, source]).map(one)
 }
 
 /// Windows that follow one another without a gap: each dimension is its windows, and over what is in each is reduced.

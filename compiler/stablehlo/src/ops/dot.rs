@@ -15,6 +15,11 @@ pub(super) fn dot(site: &Site<'_>) -> Result<Op> {
         ("rhs_contracting_dimensions", &numbers.rhs_contracting_dimensions),
     ];
     let op = site.op()?.with("dot_dimension_numbers", dims("dot", &lists, None));
+    with_precision(site, op)
+}
+
+/// The operation with the precision of its operands, where one is said.
+pub(super) fn with_precision(site: &Site<'_>, op: Op) -> Result<Op> {
     match site.inst().precision_config.as_deref() {
         Some(config) if *config != PrecisionConfig::default() => {
             Ok(op.with("precision_config", precision(site, config)?))

@@ -42,19 +42,16 @@ fn entries() -> FxHashMap<&'static str, Entry> {
     let of_table = Opcode::ALL.iter().filter_map(|&opcode| Some((opcode.row().stablehlo?, of_opcode(opcode)?)));
     let each = |opcode, pretty, lower| Entry { opcode, pretty, lower, takes: Takes::Each };
     let loops = |opcode, pretty, lower| Entry { opcode, pretty, lower, takes: Takes::Tuple };
-    let others: [(&str, Entry); 15] = [
+    let others: [(&str, Entry); 12] = [
         ("call", each(Opcode::Call.name(), pretty::call, structure::call)),
         ("chlo.top_k", each("", pretty::plain, chlo::top_k)),
         ("sdy.sharding_constraint", each("", structure::claimed, structure::same)),
         ("stablehlo.case", loops("conditional", pretty::plain, control::branches)),
         ("stablehlo.composite", each(Opcode::Call.name(), pretty::composite, structure::composite)),
-        ("stablehlo.convolution", each("convolution", convolution::pretty, convolution::convolution)),
         ("stablehlo.dot", each(Opcode::Dot.name(), pretty::plain, dot::dot)),
         ("stablehlo.if", loops("conditional", pretty::plain, control::branches)),
         ("stablehlo.partition_id", each("partition-id", pretty::plain, plain::plain)),
         ("stablehlo.reduce_precision", each("reduce-precision", pretty::plain, plain::reduce_precision)),
-        ("stablehlo.reduce_window", each("reduce-window", pretty::plain, windows::reduce_window)),
-        ("stablehlo.select_and_scatter", each("select-and-scatter", pretty::plain, windows::select_and_scatter)),
         ("stablehlo.sort", each("sort", pretty::plain, structure::sort)),
         ("stablehlo.while", loops("while", pretty::loops, control::repeated)),
         ("stablehlo.get_dimension_size", each("", pretty::plain, source::dimension_size)),
@@ -83,6 +80,7 @@ fn of_opcode(opcode: Opcode) -> Option<Entry> {
         Opcode::Concatenate => (pretty::plain, movement::concatenate),
         Opcode::Pad => (pretty::plain, movement::pad),
         Opcode::Slice => (pretty::plain, movement::slice),
+        Opcode::Convolution => (convolution::pretty, convolution::convolution),
         Opcode::Dot => (pretty::plain, dot::dot_general),
         Opcode::DynamicSlice => (pretty::plain, indexing::dynamic_slice),
         Opcode::Gather => (pretty::plain, indexing::gather),
@@ -91,6 +89,8 @@ fn of_opcode(opcode: Opcode) -> Option<Entry> {
         Opcode::Iota => (pretty::plain, source::iota),
         Opcode::RngBitGenerator => (pretty::plain, source::random_bits),
         Opcode::Reduce => (pretty::reduce, structure::reduce),
+        Opcode::ReduceWindow => (pretty::plain, windows::reduce_window),
+        Opcode::SelectAndScatter => (pretty::plain, windows::select_and_scatter),
         Opcode::Call => (pretty::call, structure::call),
         Opcode::CustomCall => (pretty::call, structure::custom_call),
         Opcode::AllGather => (pretty::plain, collective::all_gather),

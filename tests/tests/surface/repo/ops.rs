@@ -9,7 +9,7 @@ use halite_test_kit::xla;
 use std::collections::BTreeSet;
 
 /// Files beside the ops that hold what several of them share.
-const SHARED: [&str; 12] = [
+const SHARED: [&str; 13] = [
     "class",
     "elementwise",
     "hash",
@@ -19,6 +19,7 @@ const SHARED: [&str; 12] = [
     "ranks",
     "scalar",
     "shares",
+    "sliding",
     "special",
     "starts",
     "windows_at",
