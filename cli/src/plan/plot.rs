@@ -34,7 +34,7 @@ fn of_plan(plan: &Plan, group: usize, instances: u64, is_chosen: bool) -> Vec<Pl
         let on = counted(instances as usize, "instance");
         let mark = if is_chosen { (at + 1).to_string() } else { on.clone() };
         let words = described(&own.layout);
-        (is_chosen || at == 0).then(|| Label { mark, words, is_best: is_chosen && at == 0 })
+        (is_chosen || at == 0).then_some(Label { mark, words, is_best: is_chosen && at == 0 })
     };
     let planned = plan.planned.iter().enumerate().map(|(at, own)| PlacedLayout {
         bytes: own.bill.memory[0] as f64,

@@ -58,7 +58,7 @@ fn lists_of(entry: &Function, list: &Name) -> Option<Weights> {
     for layer in &mut weights {
         layer.sort_by(|one, other| rest(one).cmp(&rest(other)));
     }
-    let names = |layer: &[usize]| layer.iter().map(|at| rest(at)).collect::<Vec<_>>();
+    let names = |layer: &[usize]| layer.iter().map(&rest).collect::<Vec<_>>();
     let alike = weights.windows(2).all(|pair| names(&pair[0]) == names(&pair[1]));
     (numbered && alike && weights.len() > 1).then_some(weights)
 }

@@ -220,6 +220,30 @@ impl AttrSlot for (Dims, Dims) {
     }
 }
 
+impl AttrSlot for Box<[usize]> {
+    fn get(&self) -> Attr {
+        Attr::Ints(to_ints(self))
+    }
+
+    fn set(&mut self, attr: &Attr) -> Result<(), &'static str> {
+        let Attr::Ints(list) = attr else { return Err("a list of integers") };
+        *self = to_dims(list)?.into_vec().into();
+        Ok(())
+    }
+}
+
+impl AttrSlot for (Box<[usize]>, Box<[usize]>) {
+    fn get(&self) -> Attr {
+        Attr::Pair(to_ints(&self.0), to_ints(&self.1))
+    }
+
+    fn set(&mut self, attr: &Attr) -> Result<(), &'static str> {
+        let Attr::Pair(left, right) = attr else { return Err("two lists of integers, `[..] x [..]`") };
+        *self = (to_dims(left)?.into_vec().into(), to_dims(right)?.into_vec().into());
+        Ok(())
+    }
+}
+
 impl AttrSlot for Groups {
     fn get(&self) -> Attr {
         Attr::Groups(self.clone())

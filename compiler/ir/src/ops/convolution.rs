@@ -28,21 +28,21 @@ described! {
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     pub struct Convolution {
         /// The dimensions of the first operand: batch, features, spatial ones.
-        pub input: Dims,
+        pub input: Box<[usize]>,
         /// The dimensions of the kernel: output features, input features of a group, spatial ones.
-        pub kernel: Dims,
+        pub kernel: Box<[usize]>,
         /// The dimensions of the result: batch, features, spatial ones.
-        pub output: Dims,
+        pub output: Box<[usize]>,
         /// Distance of windows along each spatial dimension.
-        pub strides: Dims,
+        pub strides: Box<[usize]>,
         /// Zeros before the first element, after dilation; negative removes.
         pub low: Vec<i64>,
         /// Zeros after the last element; negative removes.
         pub high: Vec<i64>,
         /// Distance of elements of the first operand; zeros are in between.
-        pub input_dilation: Dims,
+        pub input_dilation: Box<[usize]>,
         /// Distance of elements of the kernel; zeros are in between.
-        pub kernel_dilation: Dims,
+        pub kernel_dilation: Box<[usize]>,
         /// Number of groups of features, each with its own part of the kernel's output features.
         pub feature_groups: usize,
         /// Number of groups of the batch, each with its own part of the kernel's output features.
@@ -61,8 +61,8 @@ impl Default for Convolution {
 impl Convolution {
     /// Every window of a tensor of `spatial` dimensions after batch and features, by a kernel with output features first.
     pub fn plain(spatial: usize, accumulate: DType) -> Self {
-        let dims: Dims = (0..spatial + 2).collect();
-        let ones = Dims::from_elem(1, spatial);
+        let dims: Box<[usize]> = (0..spatial + 2).collect();
+        let ones: Box<[usize]> = vec![1; spatial].into();
         Self {
             input: dims.clone(),
             kernel: dims.clone(),
@@ -83,7 +83,7 @@ impl Convolution {
     }
 
     fn hlo_dims(&self) -> ConvDims {
-        ConvDims { input: self.input.clone(), kernel: self.kernel.clone(), output: self.output.clone() }
+        ConvDims { input: self.input[..].into(), kernel: self.kernel[..].into(), output: self.output[..].into() }
     }
 
     /// The windows along spatial dimensions over a kernel of this shape.
@@ -359,28 +359,23 @@ impl OpDef for Convolution {
         let plain = |spatial| Convolution::plain(spatial, accumulate);
         let arg = |shape: &[usize]| SampleArg::uniform(float, shape, -1.0, 1.0);
         let strided = Convolution {
-            strides: smallvec![2, 1],
+            strides: [2, 1].into(),
             low: vec![1, 0],
             high: vec![1, 2],
-            kernel_dilation: smallvec![1, 2],
+            kernel_dilation: [1, 2].into(),
             ..plain(2)
         };
         let last = Convolution {
-            input: smallvec![0, 3, 1, 2],
-            kernel: smallvec![3, 2, 0, 1],
-            output: smallvec![0, 3, 1, 2],
+            input: [0, 3, 1, 2].into(),
+            kernel: [3, 2, 0, 1].into(),
+            output: [0, 3, 1, 2].into(),
             low: vec![1, -1],
             high: vec![1, 1],
             ..plain(2)
         };
-        let dilated = Convolution {
-            input_dilation: smallvec![2],
-            strides: smallvec![3],
-            low: vec![2],
-            high: vec![1],
-            ..plain(1)
-        };
-        let grouped = Convolution { feature_groups: 2, strides: smallvec![2], ..plain(1) };
+        let dilated =
+            Convolution { input_dilation: [2].into(), strides: [3].into(), low: vec![2], high: vec![1], ..plain(1) };
+        let grouped = Convolution { feature_groups: 2, strides: [2].into(), ..plain(1) };
         let batches = Convolution { batch_groups: 2, ..plain(1) };
         vec![
             Sample::new("plain", plain(1), [arg(&[2, 3, 5]), arg(&[4, 3, 2])]).ulps(8.0),

@@ -34,9 +34,9 @@ described! {
         /// The dimension of the indices that holds the vectors; their rank for vectors of one entry.
         pub index_vector_dim: usize,
         /// Dimensions of the operand, increasing, that go along with dimensions of the indices; the result lacks them.
-        pub batching: (Dims, Dims),
+        pub batching: (Box<[usize]>, Box<[usize]>),
         /// The window size along each dimension of the operand.
-        pub slice_sizes: Dims,
+        pub slice_sizes: Box<[usize]>,
     }
 }
 
@@ -58,8 +58,8 @@ impl Gather {
             collapsed_slice_dims: self.collapsed_slice_dims.clone(),
             start_index_map: self.start_index_map.clone(),
             index_vector_dim: self.index_vector_dim,
-            operand_batching_dims: self.batching.0.clone(),
-            indices_batching_dims: self.batching.1.clone(),
+            operand_batching_dims: self.batching.0[..].into(),
+            indices_batching_dims: self.batching.1[..].into(),
         }
     }
 
@@ -70,8 +70,8 @@ impl Gather {
             collapsed_slice_dims: dims.collapsed_slice_dims,
             start_index_map: dims.start_index_map,
             index_vector_dim: dims.index_vector_dim,
-            batching: (dims.operand_batching_dims, dims.indices_batching_dims),
-            slice_sizes,
+            batching: (dims.operand_batching_dims[..].into(), dims.indices_batching_dims[..].into()),
+            slice_sizes: slice_sizes[..].into(),
         }
     }
 
@@ -195,7 +195,7 @@ impl OpDef for Gather {
             batching: Default::default(),
             slice_sizes: sizes.into(),
         };
-        let batched = Gather { batching: (smallvec![1], smallvec![0]), ..op(&[0, 2], &[], &[2, 0], 1, &[2, 1, 3]) };
+        let batched = Gather { batching: ([1].into(), [0].into()), ..op(&[0, 2], &[], &[2, 0], 1, &[2, 1, 3]) };
         let x = |shape: &[usize]| SampleArg::uniform(float, shape, -1.0, 1.0);
         let at = |shape: &[usize], low, high| SampleArg::whole(DType::S32, shape, low, high);
         let ints = SampleArg::whole(DType::S32, [4, 3], -9, 9);

@@ -40,9 +40,9 @@ described! {
         /// Positions after the last element; negative removes.
         pub high: Vec<i64>,
         /// Distance of elements of the operand.
-        pub base_dilation: Dims,
+        pub base_dilation: Box<[usize]>,
         /// Distance of elements of a window.
-        pub window_dilation: Dims,
+        pub window_dilation: Box<[usize]>,
         /// Element type of the result.
         pub accumulate: DType,
     }
@@ -64,8 +64,8 @@ impl ReduceWindow {
             strides: ones.clone(),
             low: vec![0; window.len()],
             high: vec![0; window.len()],
-            base_dilation: ones.clone(),
-            window_dilation: ones,
+            base_dilation: ones[..].into(),
+            window_dilation: ones[..].into(),
             accumulate,
         }
     }
@@ -77,7 +77,7 @@ impl ReduceWindow {
         if lists.iter().any(|&len| len != rank) {
             return Err(attr_error(format!("`reduce_window` needs lists of one length, found {rank} and {lists:?}")));
         }
-        let sizes = [&self.window, &self.strides, &self.base_dilation, &self.window_dilation];
+        let sizes: [&[usize]; 4] = [&self.window, &self.strides, &self.base_dilation, &self.window_dilation];
         small_numbers("reduce_window", &sizes, &[&self.low, &self.high])
     }
 
@@ -111,7 +111,7 @@ impl ReduceWindow {
         let zero = b.splat(b.dtype(ct), Shape::scalar(), 0.0)?;
         let padded = b.emit(pad, &[ct, zero])?;
         let op = Self {
-            strides: self.base_dilation.clone(),
+            strides: self.base_dilation[..].into(),
             window_dilation: self.window_dilation.clone(),
             accumulate: b.dtype(ct),
             ..Self::plain(self.kind, &self.window, self.accumulate)
@@ -245,8 +245,8 @@ impl OpDef for ReduceWindow {
             strides: smallvec![1, 2],
             low: vec![-1, 2],
             high: vec![2, 0],
-            base_dilation: smallvec![2, 1],
-            window_dilation: smallvec![1, 2],
+            base_dilation: [2, 1].into(),
+            window_dilation: [1, 2].into(),
             ..plain(Reduction::Sum, &[2, 2], wide)
         };
         let ints = SampleArg::whole(DType::S32, [7], -9, 9);

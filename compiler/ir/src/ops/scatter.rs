@@ -105,7 +105,7 @@ described! {
         /// The dimension of the indices that holds the vectors; their rank for vectors of one entry.
         pub index_vector_dim: usize,
         /// Dimensions of the operand, increasing, that go along with dimensions of the indices; the updates lack them.
-        pub batching: (Dims, Dims),
+        pub batching: (Box<[usize]>, Box<[usize]>),
         /// Whether no two updates are for one element, which is a promise.
         pub unique_indices: bool,
     }
@@ -129,8 +129,8 @@ impl Scatter {
             inserted_window_dims: self.inserted_window_dims.clone(),
             scatter_dims_to_operand_dims: self.scatter_dims_to_operand_dims.clone(),
             index_vector_dim: self.index_vector_dim,
-            operand_batching_dims: self.batching.0.clone(),
-            indices_batching_dims: self.batching.1.clone(),
+            operand_batching_dims: self.batching.0[..].into(),
+            indices_batching_dims: self.batching.1[..].into(),
         }
     }
 
@@ -142,7 +142,7 @@ impl Scatter {
             inserted_window_dims: dims.inserted_window_dims,
             scatter_dims_to_operand_dims: dims.scatter_dims_to_operand_dims,
             index_vector_dim: dims.index_vector_dim,
-            batching: (dims.operand_batching_dims, dims.indices_batching_dims),
+            batching: (dims.operand_batching_dims[..].into(), dims.indices_batching_dims[..].into()),
             unique_indices,
         }
     }
@@ -178,7 +178,7 @@ impl Scatter {
             start_index_map: self.scatter_dims_to_operand_dims.clone(),
             index_vector_dim: self.index_vector_dim,
             batching: self.batching.clone(),
-            slice_sizes,
+            slice_sizes: slice_sizes[..].into(),
         };
         let taken = b.emit(gather, &[x, cx.args[1]])?;
         let inside = windows.is_inside(b, cx.args[1], &limits, &updates)?;
@@ -340,7 +340,7 @@ impl OpDef for Scatter {
         let apart = |values: &[f64]| SampleArg::listed(DType::S32, [2, 2], values);
         let elements = |kind| (op(kind, &[], &[0, 1], &[1, 0], 1), [x(&[4, 4]), at(&[6, 2], -1, 4), x(&[6])]);
         let windows = |kind| op(kind, &[1, 2], &[], &[0, 1], 1);
-        let batched = |kind| Scatter { batching: (smallvec![1], smallvec![0]), ..op(kind, &[0, 2], &[], &[2, 0], 1) };
+        let batched = |kind| Scatter { batching: ([1].into(), [0].into()), ..op(kind, &[0, 2], &[], &[2, 0], 1) };
         let unique = |op| Scatter { unique_indices: true, ..op };
         let [sum, replace, max, min] = [Combine::Sum, Combine::Replace, Combine::Max, Combine::Min].map(elements);
         let in_windows = || [x(&[5, 6]), at(&[3, 2], -1, 4), x(&[3, 2, 3])];

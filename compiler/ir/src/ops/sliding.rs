@@ -36,7 +36,7 @@ impl<'a> Sliding<'a> {
 ///
 /// # Errors
 /// Naming the op and the number.
-pub(super) fn small_numbers(op: &str, sizes: &[&Dims], paddings: &[&Vec<i64>]) -> Result<()> {
+pub(super) fn small_numbers(op: &str, sizes: &[&[usize]], paddings: &[&Vec<i64>]) -> Result<()> {
     let sizes = sizes.iter().flat_map(|list| list.iter()).map(|&size| i64::try_from(size).unwrap_or(i64::MAX));
     let mut all = sizes.chain(paddings.iter().flat_map(|list| list.iter().copied()));
     match all.find(|number| number.unsigned_abs() >= 1 << 31) {

@@ -24,7 +24,7 @@ pub(super) struct Windows<'a> {
     /// The dimension of the indices that holds the vectors; their rank for vectors of one entry.
     pub(super) vector: usize,
     /// Dimensions of the tensor that go along with dimensions of the indices.
-    pub(super) batching: &'a (Dims, Dims),
+    pub(super) batching: &'a (Box<[usize]>, Box<[usize]>),
 }
 
 impl Windows<'_> {

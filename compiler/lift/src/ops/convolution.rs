@@ -28,14 +28,14 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     }
     let of = |part: fn(&WindowDim) -> usize| -> Dims { window.iter().map(part).collect() };
     let op = Convolution {
-        input: dims.input,
-        kernel: dims.kernel,
-        output: dims.output,
-        strides: of(|dim| dim.stride),
+        input: dims.input[..].into(),
+        kernel: dims.kernel[..].into(),
+        output: dims.output[..].into(),
+        strides: of(|dim| dim.stride)[..].into(),
         low: window.iter().map(|dim| dim.low).collect(),
         high: window.iter().map(|dim| dim.high).collect(),
-        input_dilation: of(|dim| dim.base_dilation),
-        kernel_dilation: of(|dim| dim.window_dilation),
+        input_dilation: of(|dim| dim.base_dilation)[..].into(),
+        kernel_dilation: of(|dim| dim.window_dilation)[..].into(),
         feature_groups: groups(site.inst().feature_group_count)?,
         batch_groups: groups(site.inst().batch_group_count)?,
         accumulate,

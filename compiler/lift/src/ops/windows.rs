@@ -45,8 +45,8 @@ fn anywhere(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value))
         strides: of(|dim| dim.stride),
         low: windows.iter().map(|dim| dim.low).collect(),
         high: windows.iter().map(|dim| dim.high).collect(),
-        base_dilation: of(|dim| dim.base_dilation),
-        window_dilation: of(|dim| dim.window_dilation),
+        base_dilation: of(|dim| dim.base_dilation)[..].into(),
+        window_dilation: of(|dim| dim.window_dilation)[..].into(),
         accumulate: site.ty()?.dtype(),
     };
     let reduced = site.emit(op, &[x])?;
