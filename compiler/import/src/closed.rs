@@ -1,4 +1,4 @@
-//! What a program computes of nothing, and what it computes twice.
+//! Instructions that follow from constants alone, and equal ones.
 
 use halite_ir::{Function, InferCx, Inst, Op, Rewriter, Rounding, Values};
 use halite_support::Result;

@@ -119,7 +119,7 @@ fn no_op(graph: &Graph, name: &str, count: usize) -> Diagnostic {
     }
 }
 
-/// What a model does not do: draw random bits, and talk to other devices.
+/// The refusals of programs that draw random bits, or talk to other devices.
 fn effects(module: &Module, registry: &Registry) -> Diagnostics {
     let ops = || module.functions.iter().flat_map(|function| &function.insts).map(|inst| &inst.op);
     let random = ops().find(|op| matches!(op, Op::RngBitGenerator(_))).map(|_| {

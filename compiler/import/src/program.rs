@@ -142,7 +142,7 @@ fn mixed((first, dtype): (&str, DType), (name, other): (&str, DType)) -> Diagnos
     )
 }
 
-/// What is wrong with the objective and its count.
+/// The mistakes in the objective and its count.
 fn objective(outputs: &[Output], shapes: &[&ShapeProto]) -> Diagnostics {
     let mut mistakes = Diagnostics::new();
     for role in [OutputRole::Loss, OutputRole::Count] {

@@ -86,7 +86,7 @@ impl Layers<'_> {
         Ok(b.finish())
     }
 
-    /// What a layer is called with.
+    /// The arguments of the call of a layer.
     fn args(&self, b: &Rewriter<'_>, layer: usize) -> Result<Vec<Value>> {
         let Self { entry, found, .. } = *self;
         let carried = found.carried.iter().map(|(&(at, number), &first)| match layer.checked_sub(1) {

@@ -18,16 +18,16 @@ pub(super) struct Stretches {
     pub(super) len: usize,
     /// The weights of each layer.
     pub(super) weights: Weights,
-    /// What each stretch reads of the one before, by the place there, with what the first reads.
+    /// The values that each stretch reads of the one before, by the place there, with those that the first reads.
     pub(super) carried: IndexMap<Place, Value>,
-    /// What all read alike.
+    /// The values that all read.
     pub(super) shared: Vec<Value>,
 }
 
 /// A value by the number of its instruction in a stretch, and of the result.
 pub(super) type Place = (usize, u16);
 
-/// What an instruction of a stretch reads.
+/// A value that an instruction of a stretch reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Read {
     /// A value of the stretch.
