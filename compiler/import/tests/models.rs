@@ -1,4 +1,4 @@
-//! What programs become.
+//! Programs as models.
 
 use crate::program;
 use halite_ir::text;

@@ -1,4 +1,4 @@
-//! What is refused, and how.
+//! Refusals of programs.
 
 use crate::program;
 use halite_tensor::DType;
