@@ -26,10 +26,10 @@ def grads_of(model: halite.jax.Model, params: Any, batch: Any, **overrides: Any)
     return metrics, model.params(grads.tensors(gradients))
 
 
-def check_close(found: Any, expected: Any) -> None:
-    """Two pytrees are the same up to 1e-9 of the largest element."""
+def check_close(found: Any, expected: Any, tolerance: float = 1e-9) -> None:
+    """Two pytrees are the same up to a part of the largest element."""
     largest = max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(expected))
-    check = lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9 * largest)  # noqa: E731
+    check = lambda one, other: np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * largest)  # noqa: E731
     jax.tree.map(check, found, expected)
 
 
