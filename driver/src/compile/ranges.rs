@@ -1,19 +1,20 @@
 //! The ranges of the integers that the batch inputs of a module may hold, as far as the model tells.
 
 mod computed;
+mod filled;
 
 use crate::roles::Role;
 use halite_bundle::IndexRange;
-use halite_ir::{Function, Inst, LocId, Module, Op, Param, ParamRole, Registry};
-use halite_support::{Name, Result};
+use halite_ir::{Function, Inst, LocKind, Module, Op, Param, ParamRole, Registry, Value};
+use halite_support::{Name, Result, Span};
 use indexmap::IndexMap;
 use std::rc::Rc;
 
 /// Ranges by the name of an input.
 pub type Ranges = IndexMap<String, Vec<IndexRange>>;
 
-/// The ranges of the operands of those composites that a role needs, carried back to the batch inputs that the operands are moved from,
-/// or computed from by integer arithmetic.
+/// The ranges of the operands of those composites that a role needs, and of look-ups that give NaN for what is out of range, carried back
+/// to the batch inputs that the operands are moved from, or computed from by integer arithmetic.
 ///
 /// # Errors
 /// A bug when a composite is unknown.
@@ -28,50 +29,69 @@ pub fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result<Ranges
     Ok(ranges)
 }
 
-/// A range that a composite requires of a batch input.
+/// A range that an instruction requires of a batch input.
 pub(crate) struct Taken {
     /// The name of the input.
     pub(crate) input: String,
     pub(crate) range: IndexRange,
-    /// The name of the composite.
+    /// The name of its op.
     pub(crate) op: Name,
-    pub(crate) loc: LocId,
+    /// The places in texts that it comes from, the innermost first.
+    pub(crate) places: Vec<Span>,
 }
 
-/// As [`ranges`], one by one, each with the composite that requires it.
+/// As [`ranges`], one by one, each with the instruction that requires it.
 ///
 /// # Errors
 /// As [`ranges`].
 pub(crate) fn taken(built: &Module, role: &Role, registry: &Registry) -> Result<Vec<Taken>> {
     let mut ranges = Vec::new();
-    let Some(entry) = built.entry() else { return Ok(ranges) };
+    let inlined = filled::inlined(built, registry)?;
+    let module = inlined.as_ref().unwrap_or(built);
+    let Some(entry) = module.entry() else { return Ok(ranges) };
+    let span = |kind: &LocKind| if let LocKind::Source(span) = kind { Some(*span) } else { None };
     let mut parts: Vec<Option<Part>> = vec![None; entry.values.len()];
     for (position, param) in entry.params.iter().enumerate().filter(|(_, param)| is_whole_batch(entry, param)) {
         parts[param.value.index()] = Some(Part::whole(position, entry.ty(param.value).shape()));
     }
     let needed = needed(entry, role);
     for (inst, _) in entry.insts.iter().zip(needed).filter(|(_, needed)| *needed) {
-        if let Op::Composite(composite) = &inst.op {
-            let types: Vec<_> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
-            for domain in composite.domains(registry, &types)? {
-                let operand = inst.args[domain.operand];
-                let (param, part, computed) = match &parts[operand.index()] {
-                    Some(part) => (part.param, part.bounds.to_vec(), None),
-                    None => {
-                        let Some((param, computed)) = computed::computed(entry, operand) else { continue };
-                        (param, entry.ty(operand).shape().iter().map(|&size| [0, size]).collect(), Some(computed))
-                    }
-                };
-                let input = entry.params[param].name.to_string();
-                let range = IndexRange { part, below: domain.size as u64, except: domain.except, computed };
-                ranges.push(Taken { input, range, op: composite.name.clone(), loc: inst.loc });
-            }
+        for Domain { operand, size, except } in domains(entry, inst, registry)? {
+            let (param, part, computed) = match &parts[operand.index()] {
+                Some(part) => (part.param, part.bounds.to_vec(), None),
+                None => {
+                    let Some((param, computed)) = computed::computed(entry, operand) else { continue };
+                    (param, entry.ty(operand).shape().iter().map(|&size| [0, size]).collect(), Some(computed))
+                }
+            };
+            let input = entry.params[param].name.to_string();
+            let range = IndexRange { part, below: size as u64, except, computed };
+            let places = module.locs.chain(inst.loc).filter_map(span).collect();
+            ranges.push(Taken { input, range, op: inst.op.name().into(), places });
         }
         if let ([arg], [result]) = (&inst.args[..], &inst.results[..]) {
             parts[result.index()] = parts[arg.index()].as_ref().and_then(|part| part.moved(entry, inst));
         }
     }
     Ok(ranges)
+}
+
+/// The whole numbers that an instruction takes: below a size, or one that stands for none.
+struct Domain {
+    operand: Value,
+    size: usize,
+    except: Option<i64>,
+}
+
+/// The domains of the operands of an instruction.
+fn domains(entry: &Function, inst: &Inst, registry: &Registry) -> Result<Vec<Domain>> {
+    let Op::Composite(composite) = &inst.op else {
+        let found = filled::looked_up(entry, inst);
+        return Ok(found.map(|(operand, size)| Domain { operand, size, except: None }).into_iter().collect());
+    };
+    let types: Vec<_> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
+    let own = composite.domains(registry, &types)?.into_iter();
+    Ok(own.map(|own| Domain { operand: inst.args[own.operand], size: own.size, except: own.except }).collect())
 }
 
 /// The ranges of an entry whose inputs hold `micro_batches` micro-batches one after another.

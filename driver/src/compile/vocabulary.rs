@@ -5,7 +5,7 @@ use crate::roles::Role;
 use crate::session::Session;
 use crate::source::Source;
 use halite_bundle::ModuleRole;
-use halite_ir::{LocKind, Module, Registry};
+use halite_ir::{Module, Registry};
 use halite_support::{Diagnostic, Diagnostics, Span, codes};
 
 /// The number of ids that a model takes in an input, by the place that takes the fewest.
@@ -31,7 +31,7 @@ impl Session {
         let mut known: Vec<KnownIds> = Vec::new();
         for each in all.iter().filter(|each| each.range.computed.is_none()) {
             let ids =
-                KnownIds { input: each.input.clone(), count: each.range.below, place: place(&built, each, source) };
+                KnownIds { input: each.input.clone(), count: each.range.below, place: place(each, source) };
             match known.iter_mut().find(|known| known.input == ids.input) {
                 Some(fewest) if fewest.count <= ids.count => {}
                 Some(fewest) => *fewest = ids,
@@ -62,18 +62,18 @@ pub(super) fn check(
         let fewest = same().min_by_key(|each| each.range.below).unwrap_or(first);
         let most = same().max_by_key(|each| each.range.below).unwrap_or(first);
         if fewest.range.below < most.range.below {
-            found.push(differ(fewest, most, built, source));
+            found.push(differ(fewest, most, source));
         }
     }
     Ok(found)
 }
 
-fn differ(fewest: &Taken, most: &Taken, built: &Module, source: &Source) -> Diagnostic {
+fn differ(fewest: &Taken, most: &Taken, source: &Source) -> Diagnostic {
     let (input, few, many) = (&fewest.input, fewest.range.below, most.range.below);
     let message = format!("`{input}` holds ids below {few} in `{}`, and below {many} in `{}`", fewest.op, most.op);
     let warning = Diagnostic::warning(codes::VOCABULARY, message);
-    let warning = warning.or_at(place(built, fewest, source), format!("{few} ids"));
-    let warning = match place(built, most, source) {
+    let warning = warning.or_at(place(fewest, source), format!("{few} ids"));
+    let warning = match place(most, source) {
         Some(span) => warning.also(span, format!("{many} ids")),
         None => warning,
     };
@@ -83,9 +83,8 @@ fn differ(fewest: &Taken, most: &Taken, built: &Module, source: &Source) -> Diag
 }
 
 /// The place of something in the text of the model itself, else where it is.
-fn place(built: &Module, each: &Taken, source: &Source) -> Option<Span> {
+fn place(each: &Taken, source: &Source) -> Option<Span> {
     let model = source.model.span().map(|span| span.file);
-    let span = |kind: &LocKind| if let LocKind::Source(span) = kind { Some(*span) } else { None };
-    let own = built.locs.chain(each.loc).filter_map(span).find(|span| Some(span.file) == model);
-    own.or_else(|| built.locs.span(each.loc))
+    let own = each.places.iter().find(|span| Some(span.file) == model);
+    own.or(each.places.first()).copied()
 }
