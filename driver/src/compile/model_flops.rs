@@ -27,6 +27,7 @@ impl Session {
         roles: &IndexSet<ModuleRole>,
         options: &CompileOptions,
     ) -> Result<u128> {
+        let _span = tracing::debug_span!("flops", model = &*built.name).entered();
         let known = roles.iter().map(|role| self.roles.get(role)).collect::<Result<Vec<_>>>()?;
         let Some(&role) = known.iter().find(|role| role.calls.is_some()).or(known.first()) else { return Ok(0) };
         let is_trained = self.passes.pipeline(&role.pipeline)?.passes().any(|pass| pass.info().name == BACKWARD);

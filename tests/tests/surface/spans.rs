@@ -121,8 +121,8 @@ fn fields<'a>(spans: &'a [(u64, Recorded)], name: &str, field: &str) -> Vec<&'a 
     spans.iter().filter(|(_, span)| span.metadata.name() == name).map(|(_, span)| span.fields[field].as_str()).collect()
 }
 
-/// Everything stands below the caller's span: `compile`, in it the passes that all modules share and each `module`, in
-/// each module its passes and `lower`.
+/// Everything stands below the caller's span: `compile`, in it the passes that all modules share, each `module`, and the count of what the
+/// model asks for, in each module its passes and `lower`.
 fn check(recorder: &Recorder, caller: &str, ran: &BTreeMap<String, Vec<String>>) {
     let own = only(recorder, None, "caller", ("name", caller));
     let compile = only(recorder, Some(own), "compile", ("source", "tiny"));
@@ -132,7 +132,8 @@ fn check(recorder: &Recorder, caller: &str, ran: &BTreeMap<String, Vec<String>>)
     let mut modules = fields(&below, "module", "role");
     modules.sort_unstable();
     assert_eq!(modules, ran.keys().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(shared.len() + modules.len(), below.len(), "{below:?}");
+    assert_eq!(fields(&below, "flops", "model"), ["llama"]);
+    assert_eq!(shared.len() + modules.len() + 1, below.len(), "{below:?}");
     for (id, module) in below.iter().filter(|(_, span)| span.metadata.name() == "module") {
         let role = module.fields["role"].as_str();
         let parts = recorder.below(Some(*id));
