@@ -30,8 +30,7 @@ impl Session {
         let all = taken(&built, self.roles.get(&ModuleRole::TRAIN_STEP)?, &self.registry)?;
         let mut known: Vec<KnownIds> = Vec::new();
         for each in all.iter().filter(|each| each.range.computed.is_none()) {
-            let ids =
-                KnownIds { input: each.input.clone(), count: each.range.below, place: place(each, source) };
+            let ids = KnownIds { input: each.input.clone(), count: each.range.below, place: place(each, source) };
             match known.iter_mut().find(|known| known.input == ids.input) {
                 Some(fewest) if fewest.count <= ids.count => {}
                 Some(fewest) => *fewest = ids,
