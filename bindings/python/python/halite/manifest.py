@@ -169,11 +169,15 @@ class Buffer:
 
 @dataclass(frozen=True)
 class IndexRange:
-    """Elements of an input that are positions: from 0 and below `below`, or else `except_`."""
+    """Elements of an input that are positions: from 0 and below `below`, or else `except_`.
+
+    Where the model makes the positions from this input and others, `computed` has the steps, and the part is one of their result.
+    """
 
     part: tuple[tuple[int, int], ...]
     below: int
     except_: int | None = None
+    computed: Any = None
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,25 @@ def test_keys_that_are_numbered_are_a_list() -> None:
     assert names == ["gap_1.kernel", "gap_2.kernel", "layer.0.kernel", "layer.1.kernel", "out_0.kernel", "out_1.kernel", "batch"]
 
 
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+@pytest.mark.parametrize("function", [jax.scipy.special.erfc, jnp.arcsinh, jnp.sinh, jax.scipy.special.erfinv])
+def test_gradients_are_finite_where_a_branch_is_not_taken(function: Callable[[Any], Any], dtype: Any) -> None:
+    """Functions that are computed in another way for small and for large numbers, at both and in between."""
+    at = jnp.asarray([0, 1e-30, 1e-3, 0.1, 0.3, 0.7, 0.99], dtype)
+    x = jnp.concatenate([-at, at] if function is jax.scipy.special.erfinv else [-at, at, 3 * at, 30 * at])
+    params = {"w": jnp.ones(x.shape, dtype)}
+
+    def loss(params: Any, batch: Any) -> jax.Array:
+        return jnp.sum(function(params["w"] * batch))
+
+    model = halite.jax.model(loss, params, x[None])
+    precision = "fp32" if dtype == jnp.float32 else "fp64"
+    grads = halite.jax.grads(halite.compile(model, precision=precision, roles=["train_step", "grads"]))
+    _, gradients = grads(grads.put_state(model.weights(params)), x[None])
+    expected = jax.grad(loss)(params, x)
+    np.testing.assert_allclose(model.params(grads.tensors(gradients))["w"], expected["w"], rtol=2e-5)
+
+
 def test_shapes_without_values_are_enough() -> None:
     shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), (PARAMS, BATCH))
     bundle = halite.compile(halite.jax.model(perceptron, *shapes), roles=["train_step"])

@@ -54,7 +54,8 @@ func.func @asinh(%x: tensor<f32>) -> tensor<f32> {
   %large = stablehlo.constant dense<1.0e18> : tensor<f32>
   %is_large = stablehlo.compare GT, %abs, %large : (tensor<f32>, tensor<f32>) -> tensor<i1>
   %log2 = stablehlo.constant dense<0.69314718055994530942> : tensor<f32>
-  %g = stablehlo.log %abs : tensor<f32>
+  %safe = stablehlo.maximum %abs, %one : tensor<f32>
+  %g = stablehlo.log %safe : tensor<f32>
   %far = stablehlo.add %g, %log2 : tensor<f32>
   %h = stablehlo.select %is_large, %far, %near : tensor<i1>, tensor<f32>
   %sign = stablehlo.sign %x : tensor<f32>
@@ -90,7 +91,9 @@ func.func @sinh(%x: tensor<f32>) -> tensor<f32> {
   %c = stablehlo.exponential %a : tensor<f32>
   %d = stablehlo.exponential %b : tensor<f32>
   %far = stablehlo.subtract %c, %d : tensor<f32>
-  %e = stablehlo.exponential_minus_one %x : tensor<f32>
+  %least = stablehlo.constant dense<-1.0> : tensor<f32>
+  %inside = stablehlo.clamp %least, %x, %one : tensor<f32>
+  %e = stablehlo.exponential_minus_one %inside : tensor<f32>
   %f = stablehlo.add %e, %one : tensor<f32>
   %g = stablehlo.divide %e, %f : tensor<f32>
   %h = stablehlo.add %e, %g : tensor<f32>
@@ -142,7 +145,9 @@ func.func @erfc.f32(%x: tensor<f32>) -> tensor<f32> {
   %a = stablehlo.multiply %x, %x : tensor<f32>
   %b = stablehlo.negate %a : tensor<f32>
   %z = stablehlo.exponential %b : tensor<f32>
-  %q = stablehlo.divide %one, %abs : tensor<f32>
+  // Where the tail is not taken it stays finite, and so does its gradient.
+  %safe = stablehlo.maximum %abs, %one : tensor<f32>
+  %q = stablehlo.divide %one, %safe : tensor<f32>
   %w = stablehlo.multiply %q, %q : tensor<f32>
   %near = polynomial %w [2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1, -5.824733027278666e-1, 6.210004621745983e-1, -4.944515323274145e-1, 3.404879937665872e-1, -2.741127028184656e-1, 5.638259427386472e-1]
   %far = polynomial %w [-1.047766399936249e1, 1.297719955372516e1, -7.495518717768503e0, 2.921019019210786e0, -1.015265279202700e0, 4.218463358204948e-1, -2.820767439740514e-1, 5.641895067754075e-1]
@@ -200,7 +205,8 @@ func.func @erf_inv.f32(%x: tensor<f32>) -> tensor<f32> {
   %middle = stablehlo.constant dense<2.5> : tensor<f32>
   %three = stablehlo.constant dense<3.0> : tensor<f32>
   %v = stablehlo.subtract %w, %middle : tensor<f32>
-  %c = stablehlo.sqrt %w : tensor<f32>
+  %far_w = stablehlo.maximum %w, %five : tensor<f32>
+  %c = stablehlo.sqrt %far_w : tensor<f32>
   %u = stablehlo.subtract %c, %three : tensor<f32>
   %near = polynomial %v [2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941]
   %far = polynomial %u [-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682]
@@ -220,8 +226,9 @@ func.func @erf_inv.f64(%x: tensor<f64>) -> tensor<f64> {
   %a = stablehlo.multiply %x, %minus : tensor<f64>
   %b = stablehlo.log_plus_one %a : tensor<f64>
   %w = stablehlo.negate %b : tensor<f64>
-  %c = stablehlo.sqrt %w : tensor<f64>
   %first_end = stablehlo.constant dense<6.25> : tensor<f64>
+  %far_w = stablehlo.maximum %w, %first_end : tensor<f64>
+  %c = stablehlo.sqrt %far_w : tensor<f64>
   %second_end = stablehlo.constant dense<16.0> : tensor<f64>
   %first_middle = stablehlo.constant dense<3.125> : tensor<f64>
   %second_middle = stablehlo.constant dense<3.25> : tensor<f64>
