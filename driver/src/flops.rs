@@ -1,8 +1,8 @@
 //! The floating-point operations that a model asks for.
 
 use halite_ir::{
-    Def, Function, InferCx, Module, NamedParams, Op, Param, Registry, ResultRole, Value, function_totals, inline_calls,
-    inst_cost,
+    Def, Function, InferCx, Module, NamedParams, Op, Param, Registry, ResultRole, Value, function_totals,
+    inline_into_entry, inst_cost,
 };
 use halite_support::Result;
 use halite_tensor::Packing;
@@ -23,8 +23,7 @@ pub(crate) fn matmul_flops(module: &Module) -> Result<u64> {
         return Ok(flops(&module.functions, &registry));
     }
     let mut flat = module.clone();
-    let all = vec![true; flat.functions.len()];
-    inline_calls(&mut flat, &registry, &all, &all)?;
+    inline_into_entry(&mut flat, &registry)?;
     Ok(flops(&flat.functions, &registry))
 }
 

@@ -262,6 +262,13 @@ impl Graph {
         self.entry.map(|entry| &self.computations[entry])
     }
 
+    /// The parameters of a computation in the order of their numbers.
+    pub fn parameters(&self, computation: &Computation) -> Vec<usize> {
+        let mut parameters = computation.parameters.clone();
+        parameters.sort_by_key(|&at| self.inst(at).parameter_number);
+        parameters
+    }
+
     /// The instruction that a computation returns.
     pub fn root(&self, computation: usize) -> Option<usize> {
         self.computations.get(computation)?.root

@@ -94,9 +94,7 @@ fn shapes(graph: &Graph) -> Result<(Vec<&ShapeProto>, Vec<&ShapeProto>)> {
         Diagnostic::error(codes::FOREIGN, message).help("export a function whose arguments and results are arrays")
     };
     let entry = graph.entry().ok_or_else(|| broken("the program has no entry".into()))?;
-    let mut parameters = entry.parameters.clone();
-    parameters.sort_by_key(|&at| graph.inst(at).parameter_number);
-    let inputs: Option<Vec<&ShapeProto>> = parameters.iter().map(|&at| graph.shape(at)).collect();
+    let inputs: Option<Vec<&ShapeProto>> = graph.parameters(entry).iter().map(|&at| graph.shape(at)).collect();
     let inputs = inputs.ok_or_else(|| broken("a parameter of the program has no shape".into()))?;
     if let Some(tuple) = inputs.iter().position(|shape| shape.is_tuple()) {
         return Err(broken(format!("parameter {tuple} of the program is a tuple")));

@@ -35,6 +35,16 @@ pub fn inline_calls(module: &mut Module, registry: &Registry, written: &[bool], 
     })
 }
 
+/// Replaces all calls in the entry by the bodies of what they call. Whether there were any.
+///
+/// # Errors
+/// As [`inline_calls`].
+pub fn inline_into_entry(module: &mut Module, registry: &Registry) -> Result<bool> {
+    let count = module.functions.len();
+    let entry: Vec<bool> = (1..=count).map(|number| number == count).collect();
+    inline_calls(module, registry, &vec![true; count], &entry)
+}
+
 /// The call that an instruction is, if it is to be replaced.
 fn replaced<'i>(written: &[bool], inst: &'i Inst) -> Option<Edge<'i>> {
     inst.call().filter(|edge| written.get(edge.callee.index()) == Some(&true))

@@ -66,7 +66,7 @@ pub use fingerprint::fingerprint;
 #[doc(hidden)]
 pub use halite_support::doc;
 pub use infer::InferCx;
-pub use inline::inline_calls;
+pub use inline::{inline_calls, inline_into_entry};
 pub use interpret::{EvalCx, Interpreter};
 pub use layer::Layer;
 pub use layout::Layout;

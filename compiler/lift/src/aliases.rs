@@ -1,13 +1,12 @@
 //! Results that take the place of parameters.
 
-use crate::parameters::numbered;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::AliasEntryProto;
 use rustc_hash::FxHashMap;
 
 /// The parameters of the entry in the order of their numbers.
 pub(crate) fn parameters(graph: &Graph) -> Vec<usize> {
-    graph.entry().map(|entry| numbered(graph, entry)).unwrap_or_default()
+    graph.entry().map(|entry| graph.parameters(entry)).unwrap_or_default()
 }
 
 /// For each array of the results that takes the memory of one of the parameters, by their positions, which that is.

@@ -4,16 +4,9 @@ use halite_hlo::graph::{Computation, Graph};
 use halite_support::{Name, Names};
 use rustc_hash::FxHashMap;
 
-/// The parameters in the order of their numbers.
-pub(crate) fn numbered(graph: &Graph, computation: &Computation) -> Vec<usize> {
-    let mut parameters = computation.parameters.clone();
-    parameters.sort_by_key(|&at| graph.inst(at).parameter_number);
-    parameters
-}
-
-/// The same with a name for each array: what the program that made the HLO calls it, where it calls no other so, or that of the instruction.
+/// The parameters in the order of their numbers, with a name for each array: what the program that made the HLO calls it, where it calls no other so, or that of the instruction.
 pub(crate) fn named(graph: &Graph, computation: &Computation) -> Vec<(usize, Vec<Name>)> {
-    let parameters = numbered(graph, computation);
+    let parameters = graph.parameters(computation);
     let mut called: FxHashMap<&str, usize> = FxHashMap::default();
     parameters.iter().for_each(|&at| *called.entry(scope(graph, at)).or_default() += 1);
     let mut taken = Names::default();

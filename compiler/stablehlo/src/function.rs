@@ -111,8 +111,7 @@ impl<'a> Writer<'a> {
     /// The parameters in their order, each made a value.
     fn parameters(&mut self, number: usize) -> Result<Vec<usize>> {
         let graph = self.graph;
-        let mut parameters = graph.computations()[number].parameters.clone();
-        parameters.sort_by_key(|&at| graph.inst(at).parameter_number);
+        let parameters = graph.parameters(&graph.computations()[number]);
         for &at in &parameters {
             let site = self.site(at);
             site.require_plain()?;

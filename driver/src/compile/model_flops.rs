@@ -4,7 +4,7 @@ use super::{CompileOptions, for_role};
 use crate::flops::model_flops;
 use crate::session::Session;
 use halite_bundle::ModuleRole;
-use halite_ir::{Module, inline_calls};
+use halite_ir::{Module, inline_into_entry};
 use halite_passes::{Findings, PipelineSpec, Runner, RunnerOptions, Watch};
 use halite_recipe::Recipe;
 use halite_support::Result;
@@ -39,8 +39,7 @@ impl Session {
         let watch = Watch { cancel: options.runner.watch.cancel.clone(), ..Watch::default() };
         let options = RunnerOptions { verify_each: false, check_changed: false, watch, ..RunnerOptions::default() };
         Runner::new(options).run(&pipeline, &mut module, &cx)?;
-        let all = vec![true; module.functions.len()];
-        inline_calls(&mut module, &self.registry, &all, &all)?;
+        inline_into_entry(&mut module, &self.registry)?;
         Ok(module.entry().map_or(0, |entry| model_flops(entry, is_trained)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::witness::{ReplicaWitness, ran};
 use halite_ir::ops::Reduction;
-use halite_ir::{FuncId, FuncResult, Function, Inst, Module, Op, Registry, ResultRole, Value, inline_calls};
+use halite_ir::{FuncId, FuncResult, Function, Inst, Module, Op, Registry, ResultRole, Value, inline_into_entry};
 use halite_support::Name;
 
 /// The most instructions between a sum and the division by the number of ranks.
@@ -15,8 +15,8 @@ pub(super) fn sums_twice(module: &Module, registry: &Registry, at: (FuncId, usiz
     if at.0.index() + 1 < module.functions.len() {
         // The entry alone shows its values: calls are written in their place, and the sum is found again by where it comes from.
         let loc = module.function(at.0).insts.get(at.1)?.loc;
-        let (mut flat, all) = (module.clone(), vec![true; module.functions.len()]);
-        inline_calls(&mut flat, registry, &all, &all).ok()?;
+        let mut flat = module.clone();
+        inline_into_entry(&mut flat, registry).ok()?;
         let is_it =
             |inst: &Inst| matches!(inst.op, Op::AllReduce(_)) && flat.locs.code(inst.loc) == module.locs.code(loc);
         let insts = flat.entry()?.insts.iter().enumerate();

@@ -77,6 +77,11 @@ impl WindowDim {
     pub const POINT: Self =
         Self { size: 1, stride: 1, low: 0, high: 0, base_dilation: 1, window_dilation: 1, reversed: false };
 
+    /// The positions that `size` elements take which are `by` apart.
+    pub fn dilated(size: usize, by: usize) -> i128 {
+        if size == 0 { 0 } else { (size as i128 - 1) * by as i128 + 1 }
+    }
+
     /// The number of windows over `whole` positions.
     ///
     /// # Errors
@@ -86,9 +91,8 @@ impl WindowDim {
             let message = "sizes, strides and dilations of a window must be at least 1";
             return Err(Diagnostic::error(codes::ATTRIBUTE, message));
         }
-        let dilated = |size: usize, by: usize| if size == 0 { 0 } else { (size as i128 - 1) * by as i128 + 1 };
-        let padded = dilated(whole, self.base_dilation) + i128::from(self.low) + i128::from(self.high);
-        let room = padded - dilated(self.size, self.window_dilation);
+        let padded = Self::dilated(whole, self.base_dilation) + i128::from(self.low) + i128::from(self.high);
+        let room = padded - Self::dilated(self.size, self.window_dilation);
         if padded < 0 {
             return Err(Diagnostic::error(
                 codes::SHAPE,

@@ -1,6 +1,7 @@
 //! `convolution`.
 
 use super::movement::require_countable;
+use super::sliding::{self, small_numbers};
 use crate::attr::{Attr, AttrVisitor};
 use crate::build::{Builder, present};
 use crate::described;
@@ -116,24 +117,12 @@ impl Convolution {
             Some((name, found, expected)) => Err(attr_error(format!(
                 "`{name}` of a `convolution` over {spatial} dimensions needs {expected} numbers, found {found}"
             ))),
-            None => self.check_numbers(),
+            None => small_numbers(
+                "convolution",
+                &[&self.strides, &self.input_dilation, &self.kernel_dilation],
+                &[&self.low, &self.high],
+            ),
         }
-    }
-
-    /// Numbers are small enough for sums and products of them.
-    fn check_numbers(&self) -> Result<()> {
-        let is_small = |number: i64| number.unsigned_abs() < 1 << 31;
-        let sizes = [&self.strides, &self.input_dilation, &self.kernel_dilation].into_iter().flatten();
-        let all = sizes.map(|&size| i64::try_from(size).unwrap_or(i64::MAX));
-        match all.chain(self.low.iter().chain(&self.high).copied()).find(|&number| !is_small(number)) {
-            Some(number) => Err(attr_error(format!("`convolution` takes numbers below 2^31, found {number}"))),
-            None => Ok(()),
-        }
-    }
-
-    /// The positions that elements take once they are apart.
-    fn dilated(size: usize, dilation: usize) -> i64 {
-        if size == 0 { 0 } else { ((size - 1) * dilation + 1) as i64 }
     }
 
     /// The cotangent of the first operand: the cotangent, dilated by the strides, under the kernel backwards.
@@ -151,12 +140,9 @@ impl Convolution {
         (op.input, op.output) = (self.output.clone(), self.input.clone());
         op.kernel.swap(0, 1);
         (op.strides, op.input_dilation) = (self.input_dilation.clone(), self.strides.clone());
-        for at in 0..self.spatial() {
-            let window = Self::dilated(sizes[self.kernel[at + 2]], self.kernel_dilation[at]);
-            let whole = Self::dilated(x.shape()[self.input[at + 2]], self.input_dilation[at]);
-            let result = Self::dilated(results[self.output[at + 2]], self.strides[at]);
-            op.low[at] = window - self.low[at] - 1;
-            op.high[at] = whole + window - 1 - result - op.low[at];
+        for (at, window) in self.window(&sizes).iter().enumerate() {
+            let (whole, result) = (x.shape()[self.input[at + 2]], results[self.output[at + 2]]);
+            (op.low[at], op.high[at]) = sliding::backwards(window, whole, result);
         }
         let mut value = b.emit(op, &[ct, backwards])?;
         if self.batch_groups > 1 {
@@ -178,9 +164,9 @@ impl Convolution {
         op.output.swap(0, 1);
         (op.strides, op.kernel_dilation) = (self.kernel_dilation.clone(), self.strides.clone());
         for at in 0..self.spatial() {
-            let window = Self::dilated(kernel.shape()[self.kernel[at + 2]], self.kernel_dilation[at]);
-            let whole = Self::dilated(x[self.input[at + 2]], self.input_dilation[at]);
-            let result = Self::dilated(results[self.output[at + 2]], self.strides[at]);
+            let window = sliding::dilated(kernel.shape()[self.kernel[at + 2]], self.kernel_dilation[at]);
+            let whole = sliding::dilated(x[self.input[at + 2]], self.input_dilation[at]);
+            let result = sliding::dilated(results[self.output[at + 2]], self.strides[at]);
             op.high[at] = result - whole + window - self.low[at] - 1;
         }
         let value = b.emit(op, &[cx.args[0], ct])?;

@@ -23,6 +23,15 @@ use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
 
 impl Reduction {
+    /// The precision that it asks for.
+    pub(crate) fn policy(self) -> Policy {
+        match self {
+            Reduction::Sum => Policy::ACCUMULATE,
+            Reduction::Max | Reduction::Min => Policy::EXACT,
+            Reduction::And | Reduction::Or => Policy::INTEGER,
+        }
+    }
+
     /// The same in HLO.
     pub fn hlo(self) -> ReduceKind {
         match self {
@@ -190,11 +199,7 @@ impl OpDef for Reduce {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        match self.kind {
-            Reduction::Sum => Policy::ACCUMULATE,
-            Reduction::Max | Reduction::Min => Policy::EXACT,
-            Reduction::And | Reduction::Or => Policy::INTEGER,
-        }
+        self.kind.policy()
     }
 
     /// One operation for each element of the operand.

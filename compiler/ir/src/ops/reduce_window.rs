@@ -2,7 +2,7 @@
 
 use super::class::require_elements;
 use super::movement::require_countable;
-use super::sliding::{Sliding, each_dim_mixed, small_numbers};
+use super::sliding::{Sliding, backwards, each_dim_mixed, small_numbers};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::described;
@@ -98,15 +98,10 @@ impl ReduceWindow {
     fn sum_vjp(&self, b: &mut Builder<'_>, x: Value, ct: Value) -> Result<Value> {
         let (shape, results) = (b.shape(x).clone(), b.shape(ct).clone());
         let rank = self.window.len();
-        let dilated = |size: usize, by: usize| if size == 0 { 0 } else { ((size - 1) * by + 1) as i64 };
         let mut pad = Pad::none(rank);
-        for dim in 0..rank {
-            let window = dilated(self.window[dim], self.window_dilation[dim]);
-            let whole = dilated(shape[dim], self.base_dilation[dim]);
-            let result = dilated(results[dim], self.strides[dim]);
-            pad.low[dim] = window - self.low[dim] - 1;
-            pad.high[dim] = whole + window - 1 - result - pad.low[dim];
-            pad.interior[dim] = self.strides[dim] - 1;
+        for (dim, window) in self.windows().iter().enumerate() {
+            (pad.low[dim], pad.high[dim]) = backwards(window, shape[dim], results[dim]);
+            pad.interior[dim] = window.stride - 1;
         }
         let zero = b.splat(b.dtype(ct), Shape::scalar(), 0.0)?;
         let padded = b.emit(pad, &[ct, zero])?;
@@ -199,11 +194,7 @@ impl OpDef for ReduceWindow {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        match self.kind {
-            Reduction::Sum => Policy::ACCUMULATE,
-            Reduction::Max | Reduction::Min => Policy::EXACT,
-            Reduction::And | Reduction::Or => Policy::INTEGER,
-        }
+        self.kind.policy()
     }
 
     /// One operation for each element of each window.

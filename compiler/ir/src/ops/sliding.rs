@@ -32,6 +32,19 @@ impl<'a> Sliding<'a> {
     }
 }
 
+/// The positions that elements take once they are apart, which [`small_numbers`] bounds.
+pub(super) fn dilated(size: usize, by: usize) -> i64 {
+    WindowDim::dilated(size, by) as i64
+}
+
+/// The padding below and above under which windows over the cotangent, whose elements are apart by the strides, are those that each element
+/// of the operand is in.
+pub(super) fn backwards(window: &WindowDim, whole: usize, results: usize) -> (i64, i64) {
+    let reach = dilated(window.size, window.window_dilation);
+    let low = reach - window.low - 1;
+    (low, dilated(whole, window.base_dilation) + reach - 1 - dilated(results, window.stride) - low)
+}
+
 /// Checks that numbers of windows are small enough for sums and products of them.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! Look-ups that give NaN for positions out of range, as programs of others spell them.
 
-use halite_ir::{Function, Inst, Module, Op, Registry, Value, inline_calls};
+use halite_ir::{Function, Inst, Module, Op, Registry, Value, inline_into_entry};
 use halite_support::Result;
 
 /// The module with its calls written out, where it has numbers that are NaN; `None` for all others, which have no such look-ups.
@@ -13,11 +13,7 @@ pub(super) fn inlined(built: &Module, registry: &Registry) -> Result<Option<Modu
         return Ok(None);
     }
     let mut module = built.clone();
-    let count = module.functions.len();
-    let is_entry = |at: usize| at + 1 == count;
-    let written: Vec<bool> = (0..count).map(|at| !is_entry(at)).collect();
-    let within: Vec<bool> = (0..count).map(is_entry).collect();
-    while inline_calls(&mut module, registry, &written, &within)? {}
+    inline_into_entry(&mut module, registry)?;
     Ok(Some(module))
 }
 

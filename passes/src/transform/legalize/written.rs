@@ -5,7 +5,7 @@ use halite_ir::ops::Direction;
 use halite_ir::{Function, Module, Param, ParamRole, Registry, Rewriter, Value};
 use halite_support::{Name, Result};
 use halite_tensor::{DType, STEP};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Has the entry read the state that it only replaces, such as a weight that is rounded from its master copy where other programs of an
 /// update compute with it. A compiler may drop a parameter that nothing reads, and the replacement needs its buffer. The counter of
@@ -35,7 +35,7 @@ pub(super) fn read_what_is_replaced(module: &mut Module, registry: &Registry) ->
     let never = b.compare(counter, zero, Direction::Lt)?;
     for result in &entry.results {
         let mut value = b.value(result.value)?;
-        if let Some(old) = replaces(result).and_then(|of| old(&entry, of)).filter(|old| unread.contains(old)) {
+        if let Some(&old) = replaces(result).and_then(|of| unread.get(of)) {
             let old = b.value(old)?;
             value = b.select(never, old, value)?;
         }
@@ -49,14 +49,10 @@ fn is_counter(param: &Param) -> bool {
     matches!(&param.role, ParamRole::State(spec) if spec.kind == STEP)
 }
 
-fn old(entry: &Function, of: &Name) -> Option<Value> {
-    entry.params.iter().find(|param| param.name == *of).map(|param| param.value)
-}
-
-/// The parameters that a result replaces, and that neither an instruction nor a result names.
-fn only_replaced(entry: &Function) -> FxHashSet<Value> {
+/// The parameters that a result replaces, and that neither an instruction nor a result names, by name.
+fn only_replaced(entry: &Function) -> FxHashMap<&Name, Value> {
     let replaced: FxHashSet<&Name> = entry.results.iter().filter_map(replaces).collect();
     let read = read_values(entry);
     let unread = |param: &&Param| !read[param.value.index()] && replaced.contains(&param.name);
-    entry.params.iter().filter(unread).map(|param| param.value).collect()
+    entry.params.iter().filter(unread).map(|param| (&param.name, param.value)).collect()
 }

@@ -77,7 +77,7 @@ def model(
     data = jax.tree_util.tree_flatten_with_path(batch)[0]
     numbered = _numbered(params)
     inputs = [Input(_name(path, "params", numbered), "weight", _start(leaf)) for path, leaf in weights]
-    inputs += [Input(_name(path, "batch"), "batch") for path, _ in data]
+    inputs += [Input(_name(path, "batch", {}), "batch") for path, _ in data]
     _check_names(inputs)
     results: list[Output] = []
 
@@ -139,7 +139,7 @@ def _programs(values: Iterable[Any]) -> Iterator[Any]:
             yield value
 
 
-def _name(path: tuple[Any, ...], alone: str, numbered: Mapping[Any, list[str]] = {}) -> str:
+def _name(path: tuple[Any, ...], alone: str, numbered: Mapping[Any, list[str]]) -> str:
     """The name of a leaf, by its path: of letters, digits, `_` and dots, one of them between parts."""
     parts = [alone] if not path else []
     for at, key in enumerate(path):
@@ -192,8 +192,9 @@ def _start(leaf: Any) -> Init:
     """How a weight starts, by its values."""
     if isinstance(leaf, jax.ShapeDtypeStruct) or np.size(leaf) == 0:
         return ABSTRACT
-    values = np.asarray(leaf, dtype=np.float64)
-    first = float(values.flat[0])
-    if (values == first).all():
+    values = np.asarray(leaf).ravel()
+    first = float(values[0])
+    if (values == values[0]).all():
         return {0.0: zeros, 1.0: ones}.get(first) or constant(first)
-    return normal(float(np.sqrt(np.mean(values**2))))
+    # Squares are summed in pieces, without a copy of all in `float64`.
+    return normal(float(np.sqrt(np.einsum("i,i->", values, values, dtype=np.float64) / values.size)))
