@@ -208,6 +208,18 @@ impl AttrSlot for Vec<i64> {
     }
 }
 
+impl AttrSlot for Box<[i64]> {
+    fn get(&self) -> Attr {
+        Attr::Ints(to_ints(self))
+    }
+
+    fn set(&mut self, attr: &Attr) -> Result<(), &'static str> {
+        let Attr::Ints(list) = attr else { return Err("a list of integers") };
+        *self = list.to_vec().into();
+        Ok(())
+    }
+}
+
 impl AttrSlot for (Dims, Dims) {
     fn get(&self) -> Attr {
         Attr::Pair(to_ints(&self.0), to_ints(&self.1))

@@ -37,9 +37,9 @@ described! {
         /// Distance of windows along each spatial dimension.
         pub strides: Box<[usize]>,
         /// Zeros before the first element, after dilation; negative removes.
-        pub low: Vec<i64>,
+        pub low: Box<[i64]>,
         /// Zeros after the last element; negative removes.
-        pub high: Vec<i64>,
+        pub high: Box<[i64]>,
         /// Distance of elements of the first operand; zeros are in between.
         pub input_dilation: Box<[usize]>,
         /// Distance of elements of the kernel; zeros are in between.
@@ -69,8 +69,8 @@ impl Convolution {
             kernel: dims.clone(),
             output: dims,
             strides: ones.clone(),
-            low: vec![0; spatial],
-            high: vec![0; spatial],
+            low: vec![0; spatial].into(),
+            high: vec![0; spatial].into(),
             input_dilation: ones.clone(),
             kernel_dilation: ones,
             feature_groups: 1,
@@ -346,8 +346,8 @@ impl OpDef for Convolution {
         let arg = |shape: &[usize]| SampleArg::uniform(float, shape, -1.0, 1.0);
         let strided = Convolution {
             strides: [2, 1].into(),
-            low: vec![1, 0],
-            high: vec![1, 2],
+            low: [1, 0].into(),
+            high: [1, 2].into(),
             kernel_dilation: [1, 2].into(),
             ..plain(2)
         };
@@ -355,12 +355,17 @@ impl OpDef for Convolution {
             input: [0, 3, 1, 2].into(),
             kernel: [3, 2, 0, 1].into(),
             output: [0, 3, 1, 2].into(),
-            low: vec![1, -1],
-            high: vec![1, 1],
+            low: [1, -1].into(),
+            high: [1, 1].into(),
             ..plain(2)
         };
-        let dilated =
-            Convolution { input_dilation: [2].into(), strides: [3].into(), low: vec![2], high: vec![1], ..plain(1) };
+        let dilated = Convolution {
+            input_dilation: [2].into(),
+            strides: [3].into(),
+            low: [2].into(),
+            high: [1].into(),
+            ..plain(1)
+        };
         let grouped = Convolution { feature_groups: 2, strides: [2].into(), ..plain(1) };
         let batches = Convolution { batch_groups: 2, ..plain(1) };
         vec![

@@ -28,7 +28,7 @@ described! {
         /// Dimensions of the result that walk inside a window, increasing.
         pub offset_dims: Dims,
         /// Dimensions of the operand of window size 1 that the result lacks, increasing.
-        pub collapsed_slice_dims: Dims,
+        pub collapsed_slice_dims: Box<[usize]>,
         /// The dimension of the operand that each entry of an index vector addresses.
         pub start_index_map: Dims,
         /// The dimension of the indices that holds the vectors; their rank for vectors of one entry.
@@ -55,7 +55,7 @@ impl Gather {
     pub fn hlo_dims(&self) -> GatherDims {
         GatherDims {
             offset_dims: self.offset_dims.clone(),
-            collapsed_slice_dims: self.collapsed_slice_dims.clone(),
+            collapsed_slice_dims: self.collapsed_slice_dims[..].into(),
             start_index_map: self.start_index_map.clone(),
             index_vector_dim: self.index_vector_dim,
             operand_batching_dims: self.batching.0[..].into(),
@@ -67,7 +67,7 @@ impl Gather {
     pub fn of(dims: GatherDims, slice_sizes: Dims) -> Self {
         Self {
             offset_dims: dims.offset_dims,
-            collapsed_slice_dims: dims.collapsed_slice_dims,
+            collapsed_slice_dims: dims.collapsed_slice_dims[..].into(),
             start_index_map: dims.start_index_map,
             index_vector_dim: dims.index_vector_dim,
             batching: (dims.operand_batching_dims[..].into(), dims.indices_batching_dims[..].into()),

@@ -34,7 +34,7 @@ described! {
         /// Elements of a window.
         pub window: Dims,
         /// Distance of windows.
-        pub strides: Dims,
+        pub strides: Box<[usize]>,
         /// Positions before the first element, after dilation; negative removes.
         pub low: Vec<i64>,
         /// Positions after the last element; negative removes.
@@ -61,7 +61,7 @@ impl ReduceWindow {
         Self {
             kind,
             window: window.into(),
-            strides: ones.clone(),
+            strides: ones[..].into(),
             low: vec![0; window.len()],
             high: vec![0; window.len()],
             base_dilation: ones[..].into(),
@@ -183,7 +183,7 @@ impl OpDef for ReduceWindow {
                 let op = SelectAndScatter {
                     kind: self.kind,
                     window: self.window.clone(),
-                    strides: self.strides.clone(),
+                    strides: self.strides[..].into(),
                     low: self.low.clone(),
                     high: self.high.clone(),
                 };
@@ -227,13 +227,13 @@ impl OpDef for ReduceWindow {
         let x = |shape: &[usize]| SampleArg::uniform(float, shape, -1.0, 1.0);
         let plain = ReduceWindow::plain;
         let strided = |kind, dtype| ReduceWindow {
-            strides: smallvec![1, 2],
+            strides: [1, 2].into(),
             low: vec![0, 1],
             high: vec![1, 1],
             ..plain(kind, &[2, 3], dtype)
         };
         let dilated = ReduceWindow {
-            strides: smallvec![1, 2],
+            strides: [1, 2].into(),
             low: vec![-1, 2],
             high: vec![2, 0],
             base_dilation: [2, 1].into(),

@@ -99,7 +99,7 @@ described! {
         /// Dimensions of the updates that walk inside a window, increasing.
         pub update_window_dims: Dims,
         /// Dimensions of the operand of window size 1 that the updates lack, increasing.
-        pub inserted_window_dims: Dims,
+        pub inserted_window_dims: Box<[usize]>,
         /// The dimension of the operand that each entry of an index vector addresses.
         pub scatter_dims_to_operand_dims: Dims,
         /// The dimension of the indices that holds the vectors; their rank for vectors of one entry.
@@ -126,7 +126,7 @@ impl Scatter {
     pub fn hlo_dims(&self) -> ScatterDims {
         ScatterDims {
             update_window_dims: self.update_window_dims.clone(),
-            inserted_window_dims: self.inserted_window_dims.clone(),
+            inserted_window_dims: self.inserted_window_dims[..].into(),
             scatter_dims_to_operand_dims: self.scatter_dims_to_operand_dims.clone(),
             index_vector_dim: self.index_vector_dim,
             operand_batching_dims: self.batching.0[..].into(),
@@ -139,7 +139,7 @@ impl Scatter {
         Self {
             kind,
             update_window_dims: dims.update_window_dims,
-            inserted_window_dims: dims.inserted_window_dims,
+            inserted_window_dims: dims.inserted_window_dims[..].into(),
             scatter_dims_to_operand_dims: dims.scatter_dims_to_operand_dims,
             index_vector_dim: dims.index_vector_dim,
             batching: (dims.operand_batching_dims[..].into(), dims.indices_batching_dims[..].into()),
@@ -174,7 +174,7 @@ impl Scatter {
         let limits = windows.limits(&shape, &slice_sizes);
         let gather = Gather {
             offset_dims: self.update_window_dims.clone(),
-            collapsed_slice_dims: self.inserted_window_dims.clone(),
+            collapsed_slice_dims: self.inserted_window_dims[..].into(),
             start_index_map: self.scatter_dims_to_operand_dims.clone(),
             index_vector_dim: self.index_vector_dim,
             batching: self.batching.clone(),

@@ -49,7 +49,7 @@ pub(super) fn backwards(window: &WindowDim, whole: usize, results: usize) -> (i6
 ///
 /// # Errors
 /// Naming the op and the number.
-pub(super) fn small_numbers(op: &str, sizes: &[&[usize]], paddings: &[&Vec<i64>]) -> Result<()> {
+pub(super) fn small_numbers(op: &str, sizes: &[&[usize]], paddings: &[&[i64]]) -> Result<()> {
     let sizes = sizes.iter().flat_map(|list| list.iter()).map(|&size| i64::try_from(size).unwrap_or(i64::MAX));
     let mut all = sizes.chain(paddings.iter().flat_map(|list| list.iter().copied()));
     match all.find(|number| number.unsigned_abs() >= 1 << 31) {

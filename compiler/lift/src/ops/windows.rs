@@ -42,7 +42,7 @@ fn anywhere(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value))
     let op = ReduceWindow {
         kind,
         window: of(|dim| dim.size),
-        strides: of(|dim| dim.stride),
+        strides: of(|dim| dim.stride)[..].into(),
         low: windows.iter().map(|dim| dim.low).collect(),
         high: windows.iter().map(|dim| dim.high).collect(),
         base_dilation: of(|dim| dim.base_dilation)[..].into(),
