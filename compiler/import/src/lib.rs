@@ -7,9 +7,14 @@
 mod closed;
 mod float;
 mod layers;
+mod loops;
 mod model;
+mod numbers;
 mod program;
+mod rows;
 mod signature;
+mod stacks;
 
 pub use program::Program;
 pub use signature::{Input, InputRole, Output, OutputRole, Signature};
+pub use stacks::Stack;

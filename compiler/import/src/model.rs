@@ -1,25 +1,30 @@
 //! A program as a model.
 
 use crate::closed::copy_once;
-use crate::layers;
 use crate::signature::{Input, InputRole, OutputRole, Signature};
+use crate::stacks::{Stack, take_apart};
+use crate::{layers, loops};
 use halite_hlo::CheckedHlo;
 use halite_hlo::graph::Graph;
 use halite_hlo::origin;
 use halite_ir::{Function, InferCx, Layer, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, WeightInfo};
-use halite_lang::{Elaborated, is_needed};
+use halite_lang::is_needed;
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::DType;
+
+/// A program as a model.
+#[derive(Clone, Debug)]
+pub(crate) struct Taken {
+    pub(crate) module: Module,
+    /// The weights of the program that are several of the model.
+    pub(crate) stacks: Vec<Stack>,
+}
 
 /// The model that a program is, whose values have these roles.
 ///
 /// # Errors
 /// Every kind of instruction that the IR has no op for; random bits; every weight that the objective does not depend on.
-pub(crate) fn elaborated(
-    name: &Name,
-    hlo: &CheckedHlo,
-    signature: &Signature,
-) -> std::result::Result<Elaborated, Diagnostics> {
+pub(crate) fn taken(name: &Name, hlo: &CheckedHlo, signature: &Signature) -> std::result::Result<Taken, Diagnostics> {
     let registry = Registry::builtin();
     let lifted = halite_lift::lift(hlo.graph(), 1)?;
     let mut mistakes: Diagnostics =
@@ -30,19 +35,18 @@ pub(crate) fn elaborated(
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let Some(mut entry) = module.functions.pop() else {
-        return Err(Diagnostic::bug("a lifted module without entry").into());
-    };
+    loops::write_out(&mut module, &registry, &lifted.rounds)?;
+    let (signature, stacks) = take_apart(&mut module, &registry, signature)?;
+    let mut entry = module.take_entry()?;
     entry.name = module.unused_name("main");
-    let unneeded = with_roles(&mut module, &registry, &entry, signature)?;
+    let unneeded = with_roles(&mut module, &registry, &entry, &signature)?;
     mistakes.extend(unneeded.into_iter().map(not_needed));
     module.bidirectional = !signature.causal;
-    if mistakes.is_empty() {
-        layers::outline(&mut module, &registry)?;
-        Ok(Elaborated::new(module))
-    } else {
-        Err(mistakes)
+    if !mistakes.is_empty() {
+        return Err(mistakes);
     }
+    layers::outline(&mut module, &registry)?;
+    Ok(Taken { module, stacks })
 }
 
 /// Adds the entry with the roles of its parameters and results: the batch, then the weights. Returns the trained weights that the objective

@@ -1,7 +1,9 @@
 //! Programs that are models.
 
+use crate::float;
+use crate::model::{Taken, taken};
 use crate::signature::{InputRole, Output, OutputRole, Signature};
-use crate::{float, model};
+use crate::stacks::Stack;
 use halite_hlo::CheckedHlo;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::ShapeProto;
@@ -18,6 +20,8 @@ pub struct Program {
     signature: Signature,
     /// The element type of its weights.
     float: DType,
+    /// The model that it is in that type.
+    taken: Taken,
 }
 
 impl Program {
@@ -25,7 +29,8 @@ impl Program {
     ///
     /// # Errors
     /// Every role that does not fit: of another number of values, of a name that is taken, a weight that has no floats or others than the
-    /// rest, a batch without dimensions, no objective, one that is no scalar.
+    /// rest, a batch without dimensions, no objective, one that is no scalar. Where they fit, every instruction that the IR has no op
+    /// for, with its line, and every weight that the objective does not depend on.
     pub fn new(name: impl Into<Name>, hlo: CheckedHlo, signature: Signature) -> std::result::Result<Self, Diagnostics> {
         let (inputs, outputs) = shapes(hlo.graph())?;
         let name = name.into();
@@ -67,7 +72,8 @@ impl Program {
             }
             return Err(mistakes);
         };
-        Ok(Self { name, hlo, signature, float })
+        let taken = taken(&name, &hlo, &signature)?;
+        Ok(Self { name, hlo, signature, float, taken })
     }
 
     /// The roles of its parameters and results.
@@ -75,16 +81,21 @@ impl Program {
         &self.signature
     }
 
+    /// Its weights that are several of the model: those of the layers of a loop, which it keeps in one array.
+    pub fn stacks(&self) -> &[Stack] {
+        &self.taken.stacks
+    }
+
     /// The model that it is, with `float` in the place of the element type of its weights.
     ///
     /// # Errors
-    /// Every instruction that the IR has no op for, with its line; every weight that the objective does not depend on.
+    /// When it depends on the bytes of its numbers.
     pub fn elaborated(&self, float: DType) -> std::result::Result<Elaborated, Diagnostics> {
         if float == self.float {
-            return model::elaborated(&self.name, &self.hlo, &self.signature);
+            return Ok(Elaborated::new(self.taken.module.clone()));
         }
         let hlo = float::replaced(&self.hlo, (self.float, float))?;
-        model::elaborated(&self.name, &hlo, &self.signature)
+        Ok(Elaborated::new(taken(&self.name, &hlo, &self.signature)?.module))
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod models;
 mod refused;
+mod stacks;
 
 use halite_hlo::CheckedHlo;
 use halite_import::{Input, InputRole, Output, OutputRole, Program, Signature};

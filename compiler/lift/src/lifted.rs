@@ -1,7 +1,7 @@
 //! A module that was lifted.
 
 use crate::claims::Claims;
-use halite_ir::{Layout, Module, ParamRole};
+use halite_ir::{FuncId, Layout, Module, ParamRole};
 use halite_tensor::{Content, Mesh};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +14,8 @@ pub struct Lifted {
     pub module: Module,
     /// The ops that could not be followed, and how often each.
     pub unfollowed: BTreeMap<String, usize>,
+    /// The functions that are one round of a loop.
+    pub rounds: Vec<FuncId>,
 }
 
 impl Lifted {

@@ -12,7 +12,7 @@ use crate::site::Site;
 use halite_hlo::graph::{Computation, Graph};
 use halite_ir::{Builder, FuncId, Module, ParamRole, Registry, ResultRole, TensorType, Value};
 use halite_support::{Diagnostic, Name, Result, codes};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A module of HLO as one of the IR, to run on `ranks`. The HLO is sound: [`halite_hlo::check`] finds no error in it.
 ///
@@ -30,10 +30,14 @@ pub fn lift(graph: &Graph, ranks: usize) -> Result<Lifted> {
         unfollowed: BTreeMap::new(),
     };
     let mut module = Module::new(graph.module().name.as_str());
-    for number in followed(graph, entry) {
+    let followed = followed(graph, entry);
+    for &number in &followed {
         lifting.function(&mut module, number, number == entry)?;
     }
-    Ok(Lifted { module, unfollowed: lifting.unfollowed })
+    let instructions = followed.iter().flat_map(|&number| graph.computations()[number].range());
+    let bodies = instructions.filter(|&at| rounds(graph, at).is_some()).filter_map(|at| graph.callee(at, 0));
+    let rounds = bodies.filter_map(|body| lifting.functions[body]).collect::<BTreeSet<_>>().into_iter().collect();
+    Ok(Lifted { module, unfollowed: lifting.unfollowed, rounds })
 }
 
 fn broken(message: impl Into<String>) -> Diagnostic {

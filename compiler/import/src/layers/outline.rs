@@ -53,8 +53,8 @@ struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// The function of a layer, made of the second: its parameters are what the layer before hands on, the weights, and what all layers
-    /// read, but for what follows from constants alone, which it computes.
+    /// The function of a layer, made of the second: its parameters are what the layer before hands on, the weights, what each layer reads
+    /// another of, and what all layers read, but for what of these follows from constants alone, which it computes.
     fn function(&self, module: &mut Module, registry: &Registry) -> Result<FuncId> {
         let Self { entry, found, .. } = *self;
         let mut source = entry.clone();
@@ -74,6 +74,7 @@ impl Layers<'_> {
             let rest = layer(entry, at).and_then(|layer| layer.inside(&weight.name));
             param(&mut b, rest.unwrap_or(&weight.name), weight.value);
         }
+        found.own.iter().for_each(|values| param(&mut b, "own", values[1]));
         self.shared(false).for_each(|value| param(&mut b, "shared", value));
         for at in needed(entry, self.shared(true)) {
             b.copy(entry, &entry.insts[at])?;
@@ -95,7 +96,8 @@ impl Layers<'_> {
         });
         let weights = found.weights[layer].iter().map(|&at| entry.params[at].value);
         let value = |value: Value| b.get(value).ok_or_else(|| Diagnostic::bug("a layer reads what is not there"));
-        carried.chain(weights).chain(self.shared(false)).map(value).collect()
+        let own = found.own.iter().map(|values| values[layer]);
+        carried.chain(weights).chain(own).chain(self.shared(false)).map(value).collect()
     }
 
     /// The values that all layers read alike and that follow from constants alone, or the others.

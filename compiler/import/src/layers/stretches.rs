@@ -2,7 +2,7 @@
 
 use super::Weights;
 use halite_ir::{Def, Function, Inst, Value};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxHashMap;
 
 /// The most places that are tried for a cut.
@@ -22,6 +22,8 @@ pub(super) struct Stretches {
     pub(super) carried: IndexMap<Place, Value>,
     /// The values that all read.
     pub(super) shared: Vec<Value>,
+    /// The values that each reads another of, in the order of the layers.
+    pub(super) own: IndexSet<Vec<Value>>,
 }
 
 /// A value by the number of its instruction in a stretch, and of the result.
@@ -75,7 +77,14 @@ impl Stretches {
                 _ => Read::Other(value),
             }
         };
-        let mut found = Self { start, len, weights: weights.clone(), carried: IndexMap::new(), shared: Vec::new() };
+        let mut found = Self {
+            start,
+            len,
+            weights: weights.clone(),
+            carried: IndexMap::new(),
+            shared: Vec::new(),
+            own: IndexSet::new(),
+        };
         for offset in 0..len {
             let second = &entry.insts[start + len + offset];
             for layer in (0..weights.len()).filter(|&layer| layer != 1) {
@@ -85,15 +94,17 @@ impl Stretches {
                 }
             }
             for (number, &value) in second.args.iter().enumerate() {
-                let wanted = read(1, value);
-                let same = |layer: usize| read(layer, entry.insts[start + layer * len + offset].args[number]) == wanted;
-                if !(2..weights.len()).all(same) {
-                    return None;
+                let value_of = |layer: usize| entry.insts[start + layer * len + offset].args[number];
+                let values = (0..weights.len()).map(value_of);
+                let mut reads = values.clone().enumerate().map(|(layer, value)| read(layer, value));
+                let (first, wanted) = (reads.next()?, reads.next()?);
+                if reads.all(|read| read == wanted) && found.take(wanted, (first, value_of(0))).is_some() {
+                    continue;
                 }
-                found.take(
-                    wanted,
-                    (read(0, entry.insts[start + offset].args[number]), entry.insts[start + offset].args[number]),
-                )?;
+                let is_own = |(layer, other): (usize, Value)| {
+                    matches!(read(layer, other), Read::Other(_)) && entry.ty(other) == entry.ty(value)
+                };
+                values.clone().enumerate().all(is_own).then(|| found.own.insert(values.collect()))?;
             }
         }
         Some(found)

@@ -6,8 +6,8 @@ use halite_hlo::graph::Graph;
 use halite_ir::Values;
 use halite_ir::ops::Call;
 
-/// The most rounds that are written out.
-const ROUNDS: i128 = 64;
+/// The most rounds that are written out: more than the largest models have layers.
+const ROUNDS: i128 = 128;
 
 /// The rounds of a loop, one call of its body after another.
 pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
