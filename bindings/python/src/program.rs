@@ -60,6 +60,11 @@ impl Program {
         &self.name
     }
 
+    /// Its weights that are several of the model, each with their names.
+    fn stacks(&self) -> Vec<(String, Vec<String>)> {
+        self.program.stacks().iter().map(|stack| (stack.name.clone(), stack.rows.clone())).collect()
+    }
+
     /// Its module as text, in `f32`.
     fn ir(&self, py: Python<'_>) -> PyResult<String> {
         work::run(py, |_| match self.program.elaborated(DType::F32) {

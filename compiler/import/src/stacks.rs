@@ -8,7 +8,7 @@ mod sources;
 
 use crate::numbers::known;
 use crate::signature::{Input, InputRole, Signature};
-use halite_ir::{Function, InferCx, Inst, Module, Registry, Rewriter, TensorType, Value};
+use halite_ir::{Builder, Function, InferCx, Module, Registry, Rewriter, TensorType, Value};
 use halite_support::Result;
 use halite_tensor::Shape;
 use indexmap::IndexSet;
@@ -48,7 +48,11 @@ pub(crate) fn take_apart(
     let rows = params(&mut b, &entry, &stacks);
     for (at, inst) in entry.insts.iter().enumerate() {
         if let Some((param, row)) = sources.read(inst) {
-            read_row(&mut b, &entry, inst, rows[param][row])?;
+            let outer = b.set_loc(inst.loc);
+            let row = one_row(&mut b, rows[param][row])?;
+            let row = sources.row(&mut b, &entry, inst.args[0], row)?;
+            b.set_loc(outer);
+            b.replace(inst.results[0], row);
         } else if let Some(updates) = results.whole(at) {
             let parts = b.values(updates)?;
             let outer = b.set_loc(inst.loc);
@@ -83,17 +87,10 @@ fn params(b: &mut Rewriter<'_>, entry: &Function, stacks: &[Option<Stack>]) -> V
     rows
 }
 
-/// Writes an instruction that reads a row, which is a parameter now: an array of one row, of which is made what was made of all rows.
-fn read_row(b: &mut Rewriter<'_>, entry: &Function, inst: &Inst, row: Value) -> Result<()> {
-    let outer = b.set_loc(inst.loc);
-    let shape: Shape = std::iter::once(1).chain(b.shape(row).iter().copied()).collect();
-    let mut value = b.reshape(row, shape)?;
-    for made in Sources::chain(entry, inst.args[0]) {
-        value = b.emit_like(made, &[value])?[0];
-    }
-    b.set_loc(outer);
-    b.replace(inst.results[0], value);
-    Ok(())
+/// A value as an array of one row.
+fn one_row(b: &mut Builder<'_>, value: Value) -> Result<Value> {
+    let shape: Shape = std::iter::once(1).chain(b.shape(value).iter().copied()).collect();
+    b.reshape(value, shape)
 }
 
 /// Whether each parameter is a weight of several rows.

@@ -48,7 +48,9 @@ func.func private @row(%w: tensor<3x4xf32>, %i: tensor<i32>) -> tensor<4xf32> {{
 }
 
 const PLAIN: &str = "  %w = stablehlo.negate %weight : tensor<3x4xf32>
-  %b = stablehlo.abs %bias : tensor<3x4xf32>";
+  %two = stablehlo.constant dense<2.0> : tensor<f32>
+  %twos = stablehlo.broadcast_in_dim %two, dims = [] : (tensor<f32>) -> tensor<3x4xf32>
+  %b = stablehlo.multiply %twos, %bias : tensor<3x4xf32>";
 
 const RETURN: &str = "  return %sum : tensor<f32>";
 
@@ -63,17 +65,19 @@ fn rows_of_weights_are_weights_of_layers() {
 module @test {phase = built, causal = false}
 
 func @blocks(%x: f32[4], %b: f32[4], %mlp.w: f32[4]) -> (f32[4], f32[1,4]) {
-  %0 = reshape %mlp.w : f32[1,4]
-  %1 = negate %0 : f32[1,4]
-  %2 = reshape %1 : f32[4]
-  %3 = reshape %b : f32[1,4]
-  %4 = abs %3 : f32[1,4]
-  %5 = reshape %4 : f32[4]
-  %6 = multiply %x, %2 : f32[4]
-  %7 = add %6, %5 : f32[4]
-  %8 = multiply %7, %7 : f32[4]
-  %9 = reshape %8 : f32[1,4]
-  return %7, %9
+  %0 = constant 2.0 : f32[]
+  %1 = broadcast_in_dim %0 {dims = []} : f32[1,4]
+  %2 = reshape %mlp.w : f32[1,4]
+  %3 = negate %2 : f32[1,4]
+  %4 = reshape %3 : f32[4]
+  %5 = reshape %b : f32[1,4]
+  %6 = multiply %1, %5 : f32[1,4]
+  %7 = reshape %6 : f32[4]
+  %8 = multiply %x, %4 : f32[4]
+  %9 = add %8, %7 : f32[4]
+  %10 = multiply %9, %9 : f32[4]
+  %11 = reshape %10 : f32[1,4]
+  return %9, %11
 }
 
 func @main(
@@ -88,17 +92,20 @@ func @main(
   %0 = constant 0.0 : f32[]
   %1 = constant 0 : s32[]
   %2 = constant 0.0 : f32[3,4]
-  %3 = constant 1 : s32[]
-  %4 = add %1, %3 : s32[]
-  %5 = add %4, %3 : s32[]
-  %6 = add %5, %3 : s32[]
-  %7, %8 = call %x, %blocks.0.b, %blocks.0.mlp.w {callee = @blocks} : f32[4], f32[1,4]     // blocks.0
-  %9, %10 = call %7, %blocks.1.b, %blocks.1.mlp.w {callee = @blocks} : f32[4], f32[1,4]     // blocks.1
-  %11, %12 = call %9, %blocks.2.b, %blocks.2.mlp.w {callee = @blocks} : f32[4], f32[1,4]     // blocks.2
-  %13 = concatenate %8, %10, %12 {dim = 0} : f32[3,4]
-  %14 = reduce %13 {kind = sum, dims = [0, 1], accumulate = f32} : f32[]
-  %15 = constant 1.0 : f32[]
-  return %14, %15
+  %3 = constant 2.0 : f32[]
+  %4 = broadcast_in_dim %3 {dims = []} : f32[3,4]
+  %5 = constant 1 : s32[]
+  %6 = broadcast_in_dim %3 {dims = []} : f32[1,4]
+  %7 = add %1, %5 : s32[]
+  %8 = add %7, %5 : s32[]
+  %9 = add %8, %5 : s32[]
+  %10, %11 = call %x, %blocks.0.b, %blocks.0.mlp.w {callee = @blocks} : f32[4], f32[1,4]     // blocks.0
+  %12, %13 = call %10, %blocks.1.b, %blocks.1.mlp.w {callee = @blocks} : f32[4], f32[1,4]     // blocks.1
+  %14, %15 = call %12, %blocks.2.b, %blocks.2.mlp.w {callee = @blocks} : f32[4], f32[1,4]     // blocks.2
+  %16 = concatenate %11, %13, %15 {dim = 0} : f32[3,4]
+  %17 = reduce %16 {kind = sum, dims = [0, 1], accumulate = f32} : f32[]
+  %18 = constant 1.0 : f32[]
+  return %17, %18
 }
 "#;
     let found = text::print(&program.elaborated(DType::F32).unwrap().module);

@@ -41,6 +41,8 @@ class Program:
     """The forward of a model in StableHLO, with the roles of its parameters and results in their order: what `halite.compile` takes.
 
     With `causal`, the model is held to reading no later positions. `halite.jax.model` makes one of a function of JAX.
+
+    Raises `halite.Error` where the roles do not fit, or the program has what no model has.
     """
 
     def __init__(
@@ -56,6 +58,11 @@ class Program:
     def name(self) -> str:
         """The name of the model."""
         return self._native.name
+
+    @property
+    def stacks(self) -> dict[str, list[str]]:
+        """The weights of which a loop over layers reads a row in each round, with the names of their rows: these are weights of the model."""
+        return dict(self._native.stacks())
 
     @property
     def ir(self) -> str:

@@ -39,14 +39,15 @@ def test_published_architectures_are_taken_from_jax(name: str) -> None:
     config, batch = bundle.manifest.model.config, batch_of(bundle, np.random.default_rng(0))
     state = named(bundle, halite.jax.train_step(bundle).init(3))
     params = {key: array for key, array in state.items() if not key.startswith(("m.", "v.", "step"))}
-    model = halite.jax.model(lambda params, batch: TWINS[name](params, config, batch), params, batch, name=name)
+    loss = lambda params, batch: TWINS[name](params, config, batch)  # noqa: E731
     if name in REFUSED:
         with pytest.raises(halite.Error, match=f"the program has `{REFUSED[name]}`"):
-            halite.compile(model)
+            halite.jax.model(loss, params, batch)
         return
+    model = halite.jax.model(loss, params, batch, name=name)
     metrics, gradients = grads_of(model, params, batch)
-    (loss, count), expected = jax.value_and_grad(lambda params: TWINS[name](params, config, batch), has_aux=True)(params)
-    np.testing.assert_allclose([metrics["loss"], metrics["count"]], [loss, count], rtol=1e-12)
+    (total, count), expected = jax.value_and_grad(loss, has_aux=True)(params, batch)
+    np.testing.assert_allclose([metrics["loss"], metrics["count"]], [total, count], rtol=1e-12)
     check_close(gradients, expected)
 
 
@@ -86,6 +87,55 @@ def test_a_llama_trains_as_the_built_in_one() -> None:
     assert model.ir.count("callee = @layers}") == LLAMA["layers"], model.ir
     losses = [run(bundle, start, batches) for bundle in (own, theirs)]
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-12)
+
+
+def stacked(w: dict[str, Any]) -> dict[str, Any]:
+    """The weights of a Llama, those of its layers as one array of a row for each."""
+    first = "model.layers.0."
+    rest = [name.removeprefix(first) for name in w if name.startswith(first)]
+    rows = {name: jnp.stack([w[f"model.layers.{layer}.{name}"] for layer in range(LLAMA["layers"])]) for name in rest}
+    return {"blocks": rows} | {name: array for name, array in w.items() if not name.startswith("model.layers.")}
+
+
+def looped(w: dict[str, Any], batch: dict[str, Any], reverse: bool = False) -> jax.Array:
+    """The logits of a Llama whose layers are a loop: `reverse` from the last to the first."""
+
+    def layer(x: jax.Array, own: dict[str, Any]) -> tuple[jax.Array, None]:
+        h = rms_norm(own, "input_layernorm", x, 1e-5)
+        q, k, v = (linear(own, f"self_attn.{part}_proj", h) for part in "qkv")
+        q, k, v = heads(q, LLAMA["heads"]), heads(k, LLAMA["kv_heads"]), heads(v, LLAMA["kv_heads"])
+        x = x + linear(own, "self_attn.o_proj", attention(rope(q), rope(k), v, causal(x.shape[1])))
+        h = rms_norm(own, "post_attention_layernorm", x, 1e-5)
+        gate, up = (linear(own, f"mlp.{part}_proj", h) for part in ("gate", "up"))
+        return x + linear(own, "mlp.down_proj", jax.nn.silu(gate) * up), None
+
+    x = w["model.embed_tokens.weight"][batch["tokens"][:, :-1]]
+    x, _ = jax.lax.scan(jax.checkpoint(layer), x, w["blocks"], reverse=reverse)
+    return linear(w, "lm_head", rms_norm(w, "model.norm", x, 1e-5))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_rows_of_a_loop_over_layers_are_weights_of_layers(reverse: bool) -> None:
+    """A Llama whose layers are a loop has calls of one function, the gradients of JAX, and goes over stages."""
+    own = halite.compile("llama", **LLAMA, batch=8, seq=32, precision="fp64", roles=["train_step"])
+    step = halite.jax.train_step(own)
+    start = {name: array for name, array in step.tensors(step.init(3)).items() if not name.startswith(("m.", "v.", "step"))}
+    batch = {"tokens": np.random.default_rng(5).integers(0, LLAMA["vocab"], (8, 33)).astype(np.int32)}
+    params = stacked(start)
+
+    def loss(w: dict[str, Any], batch: dict[str, Any]) -> Any:
+        return cross_entropy(looped(w, batch, reverse), batch["tokens"][:, 1:])
+
+    model = halite.jax.model(loss, params, batch, causal=True)
+    assert model.ir.count("callee = @blocks}") == LLAMA["layers"], model.ir
+    assert model.stacks["blocks.mlp.up_proj.weight"] == [f"blocks.{layer}.mlp.up_proj.weight" for layer in range(LLAMA["layers"])]
+    back = model.params(model.weights(params))
+    jax.tree.map(np.testing.assert_array_equal, back, params)
+    metrics, gradients = grads_of(model, params, batch)
+    (total, _), expected = jax.value_and_grad(loss, has_aux=True)(params, batch)
+    np.testing.assert_allclose(metrics["loss"], total, rtol=1e-12)
+    check_close(gradients, expected)
+    halite.compile(model, precision="fp64", roles=["train_step"], parallel={"pipeline": 2}, accumulate=2)
 
 
 def run(bundle: halite.Bundle, start: Any, batches: list[dict[str, Any]]) -> list[float]:

@@ -27,7 +27,8 @@ pub(super) fn write(
     }
     for layer in 0..found.weights.len() {
         let args = layers.args(&b, layer)?;
-        let outer = b.enter(LocKind::Scope(format!("{list}.{layer}").into()));
+        let scope = found.weights[layer].first().and_then(|&at| super::layer(entry, at));
+        let outer = b.enter(LocKind::Scope(scope.map_or_else(|| list.clone(), |layer| layer.to_string().into())));
         let results = b.call(callee, &args)?;
         b.set_loc(outer);
         let own = found.insts(entry, layer);

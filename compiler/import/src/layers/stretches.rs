@@ -16,7 +16,7 @@ pub(super) struct Stretches {
     pub(super) start: usize,
     /// The number of instructions of each.
     pub(super) len: usize,
-    /// The weights of each layer.
+    /// The weights of each layer, in the order in which they are read.
     pub(super) weights: Weights,
     /// The values that each stretch reads of the one before, by the place there, with those that the first reads.
     pub(super) carried: IndexMap<Place, Value>,
@@ -44,8 +44,12 @@ enum Read {
 
 impl Stretches {
     /// The stretches of the layers with these weights; `None` where there are none that are alike.
-    pub(super) fn of(entry: &Function, weights: Weights) -> Option<Self> {
-        let (first, last) = reads(entry, &weights)?;
+    pub(super) fn of(entry: &Function, mut weights: Weights) -> Option<Self> {
+        let read = reads(entry, &weights)?;
+        let mut order: Vec<usize> = (0..weights.len()).collect();
+        order.sort_by_key(|&layer| read[layer]);
+        weights = order.iter().map(|&layer| weights[layer].clone()).collect();
+        let (first, last): (Vec<usize>, Vec<usize>) = order.iter().map(|&layer| read[layer]).unzip();
         let len = first[1].checked_sub(first[0]).filter(|&len| len > 1)?;
         let alike = first.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(len));
         let apart = last.iter().zip(&first[1..]).all(|(last, next)| last < next);
@@ -141,7 +145,7 @@ impl Stretches {
 }
 
 /// The first and the last instruction that reads weights of each layer; `None` where nothing reads those of one.
-fn reads(entry: &Function, weights: &Weights) -> Option<(Vec<usize>, Vec<usize>)> {
+fn reads(entry: &Function, weights: &Weights) -> Option<Vec<(usize, usize)>> {
     let numbered =
         |(layer, own): (usize, &Vec<usize>)| own.iter().map(|&at| (entry.params[at].value, layer)).collect::<Vec<_>>();
     let layer_of: FxHashMap<Value, usize> = weights.iter().enumerate().flat_map(numbered).collect();
@@ -151,7 +155,7 @@ fn reads(entry: &Function, weights: &Weights) -> Option<(Vec<usize>, Vec<usize>)
             found[*layer] = Some(found[*layer].map_or((at, at), |(first, _)| (first, at)));
         }
     }
-    Some(found.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip())
+    found.into_iter().collect()
 }
 
 /// The weights of a layer by their values.

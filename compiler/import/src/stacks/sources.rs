@@ -2,7 +2,10 @@
 
 use crate::rows::{self, Known};
 use halite_ir::dims::FactorMap;
-use halite_ir::{Function, InferCx, Inst, TensorType, Value};
+use halite_ir::ops::BroadcastInDim;
+use halite_ir::{Function, InferCx, Inst, Op, Rewriter, TensorType, Value};
+use halite_support::{Diagnostic, Result};
+use halite_tensor::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The weights of an entry of which nothing but rows is read, or rows of what element-wise instructions make of them, as a conversion to
@@ -36,12 +39,12 @@ impl Sources {
         let mut places: FxHashMap<usize, (usize, usize)> = FxHashMap::default();
         let mut whole: FxHashSet<usize> = FxHashSet::default();
         for (at, inst) in entry.insts.iter().enumerate() {
-            let source = inst.args.first().and_then(|arg| of.get(arg)).copied();
-            let row = source.and_then(|param| Some((param, rows::read(entry, inst, known)?)));
-            if let Some((param, row)) = row {
+            let mut sources = inst.args.iter().filter_map(|arg| of.get(arg)).copied();
+            let Some(param) = sources.next() else { continue };
+            if let Some(row) = rows::read(entry, inst, known) {
                 read.insert(inst.results[0], (param, row));
                 places.entry(param).and_modify(|(_, last)| *last = at).or_insert((at, at));
-            } else if let Some(param) = source.filter(|_| is_elementwise(cx, entry, inst)) {
+            } else if sources.next().is_none() && is_by_row(cx, entry, inst, &of) {
                 of.insert(inst.results[0], param);
             } else {
                 whole.extend(inst.args.iter().filter_map(|arg| of.get(arg)));
@@ -64,12 +67,29 @@ impl Sources {
         inst.results.iter().any(|result| self.of.contains_key(result))
     }
 
-    /// The instructions that make a value of its parameter.
-    pub(super) fn chain<'f>(entry: &'f Function, value: Value) -> Vec<&'f Inst> {
-        let next = |inst: &&Inst| entry.def(inst.args[0]);
-        let mut chain: Vec<&Inst> = std::iter::successors(entry.def(value), next).collect();
+    /// Writes a row as what is made of all rows makes it: `value` is made of a parameter, of which `row` is a row.
+    ///
+    /// # Errors
+    /// A bug when an instruction cannot be copied.
+    pub(super) fn row(&self, b: &mut Rewriter<'_>, entry: &Function, value: Value, row: Value) -> Result<Value> {
+        let of = |value: Value| entry.def(value).and_then(|inst| Some((inst, self.source(inst)?)));
+        let mut chain: Vec<(&Inst, Value)> = std::iter::successors(of(value), |&(_, source)| of(source)).collect();
         chain.reverse();
-        chain
+        let mut made = row;
+        for (inst, source) in chain {
+            let args = inst.args.iter().map(|&arg| match entry.def(arg).filter(|_| arg != source) {
+                Some(spread) => one_row(b, entry, spread),
+                None => Ok(made),
+            });
+            let args = args.collect::<Result<Vec<Value>>>()?;
+            made = b.emit_like(inst, &args)?[0];
+        }
+        Ok(made)
+    }
+
+    /// The operand of an instruction that is made of a parameter.
+    fn source(&self, inst: &Inst) -> Option<Value> {
+        inst.args.iter().copied().find(|arg| self.of.contains_key(arg))
     }
 
     /// The weights by the loop that reads them: those of as many rows whose readers are among each other.
@@ -93,12 +113,31 @@ impl Sources {
     }
 }
 
-/// Whether each element of the only result of an instruction is a function of that of its only operand.
-fn is_elementwise(cx: InferCx<'_>, entry: &Function, inst: &Inst) -> bool {
-    let ([arg], [result]) = (inst.args.as_slice(), inst.results.as_slice()) else { return false };
-    let (args, results): ([&TensorType; 1], [TensorType; 1]) = ([entry.ty(*arg)], [entry.ty(*result).clone()]);
-    let def = inst.op.def();
+/// Whether each row of the only result of an instruction is made of that of an operand in `of`, and of others that are the same in all rows.
+fn is_by_row(cx: InferCx<'_>, entry: &Function, inst: &Inst, of: &FxHashMap<Value, usize>) -> bool {
+    let [result] = inst.results.as_slice() else { return false };
+    let args: Vec<&TensorType> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
+    let results = [entry.ty(*result).clone()];
+    let is_spread = |arg: &Value| of.contains_key(arg) || entry.def(*arg).is_some_and(|inst| spread(inst).is_some());
     inst.op.callee().is_none()
-        && def.effect(&cx).movable
-        && def.dims(&args, &results) == FactorMap::elementwise(&args, &results)
+        && inst.args.iter().all(is_spread)
+        && inst.op.def().effect(&cx).movable
+        && inst.op.def().dims(&args, &results) == FactorMap::elementwise(&args, &results)
+}
+
+/// The instruction that repeats a value in all rows.
+fn spread(inst: &Inst) -> Option<&BroadcastInDim> {
+    match &inst.op {
+        Op::BroadcastInDim(spread) if !spread.dims.contains(&0) => Some(spread),
+        _ => None,
+    }
+}
+
+/// Writes one row of a value that is the same in all.
+fn one_row(b: &mut Rewriter<'_>, entry: &Function, inst: &Inst) -> Result<Value> {
+    let Some(spread) = spread(inst) else { return Err(Diagnostic::bug("a row of a value whose rows differ")) };
+    let rest = entry.ty(inst.results[0]).shape()[1..].iter().copied();
+    let shape: Shape = std::iter::once(1).chain(rest).collect();
+    let args = b.values(&inst.args)?;
+    b.emit(BroadcastInDim { shape, dims: spread.dims.clone() }, &args)
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ..errors import wrong
@@ -32,18 +33,29 @@ class Model(Program):
         self._names = [item.name for item in inputs if item.role != "batch"]
 
     def weights(self, params: Any) -> dict[str, np.ndarray]:
-        """The leaves of a pytree of parameters by their names, as arrays of NumPy."""
+        """The leaves of a pytree of parameters by their names, as arrays of NumPy; of a stack of layers, each row by its own."""
         leaves, tree = jax.tree_util.tree_flatten(params)
         if tree != self._tree:
             raise wrong(f"the parameters are `{tree}`, those of the model `{self._tree}`", help="give the same pytree")
-        return {name: np.asarray(leaf) for name, leaf in zip(self._names, leaves, strict=True)}
+        stacks = self.stacks
+        weights: dict[str, np.ndarray] = {}
+        for name, leaf in zip(self._names, map(np.asarray, leaves), strict=True):
+            weights.update(zip(stacks[name], leaf, strict=True) if name in stacks else {name: leaf}.items())
+        return weights
 
     def params(self, tensors: Mapping[str, Any]) -> Any:
         """The pytree of parameters that tensors by name are; what else is among the tensors is left out."""
-        missing = [name for name in self._names if name not in tensors]
+        stacks = self.stacks
+        missing = [own for name in self._names for own in stacks.get(name, [name]) if own not in tensors]
         if missing:
             raise wrong(f"the weight `{missing[0]}` is not among the tensors", help="give all weights of the model")
-        return jax.tree_util.tree_unflatten(self._tree, [tensors[name] for name in self._names])
+        leaves = [_stacked([tensors[own] for own in stacks[name]]) if name in stacks else tensors[name] for name in self._names]
+        return jax.tree_util.tree_unflatten(self._tree, leaves)
+
+
+def _stacked(rows: list[Any]) -> Any:
+    """Rows as one array, of JAX where they are."""
+    return jnp.stack(rows) if any(isinstance(row, jax.Array) for row in rows) else np.stack(rows)
 
 
 def model(
@@ -71,7 +83,8 @@ def model(
     >>> halite.compile(model, roles=["train_step"])
     <halite.Bundle model: train_step; 8 parameters>
 
-    Random numbers that do not follow from the batch are refused: they would be the same in each update.
+    Random numbers that do not follow from the batch are refused: they would be the same in each update. A loop over layers, `jax.lax.scan`
+    over arrays of a row for each, makes weights of rows: `layers.w` becomes `layers.0.w`, `layers.1.w`, which `stacks` of the model lists.
     """
     weights, tree = jax.tree_util.tree_flatten_with_path(params)
     data = jax.tree_util.tree_flatten_with_path(batch)[0]
