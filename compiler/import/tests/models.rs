@@ -113,6 +113,22 @@ func @main(
     assert_eq!(ir(&text, &inputs, &["loss"], DType::F32), expected);
 }
 
+/// Layers of two kinds, one with a table of its own, are calls of a function for each.
+#[test]
+fn kinds_of_layers_have_a_function_each() {
+    let (text, inputs) = layers(4, |_| "add");
+    let text = ["%i1 =", "%i3 ="].iter().fold(text.clone(), |text, at| {
+        text.replace(
+            &format!("{at} stablehlo.iota dim = 0 : tensor<4xf32>"),
+            &format!("{at} stablehlo.constant dense<[1.0, 2.0, 4.0, 8.0]> : tensor<4xf32>"),
+        )
+    });
+    let ir = ir(&text, &inputs, &["loss"], DType::F32);
+    let calls: Vec<&str> = ir.split("callee = @").skip(1).filter_map(|rest| rest.split('}').next()).collect();
+    assert_eq!(calls, ["layers", "layers.1", "layers", "layers.1"], "{ir}");
+    assert!(ir.contains("func @layers.1(%x: f32[4], %w: f32[4]) -> (f32[4])"), "{ir}");
+}
+
 /// One layer that is another keeps all of them as they are.
 #[test]
 fn layers_that_are_not_alike_stay() {

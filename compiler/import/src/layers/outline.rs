@@ -5,7 +5,7 @@ use super::stretches::{Place, Stretches};
 use crate::closed::closed;
 use halite_ir::{Def, FuncId, Function, InferCx, LocKind, Module, ParamRole, Registry, Rewriter, Value};
 use halite_support::{Diagnostic, Name, Names, Result};
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeSet;
 
 /// Adds the function of the layers of a list and the entry that calls it.
@@ -19,8 +19,15 @@ pub(super) fn write(
     (list, found): (&Name, &Stretches),
 ) -> Result<()> {
     let closed = closed(InferCx { functions: &module.functions, registry }, entry);
-    let layers = Layers { entry, list, found, given: given(entry, found), closed };
-    let callee = layers.function(module, registry)?;
+    let layers = Layers { entry, list, found, given: given(entry, found), kinds: kinds(entry, found, &closed), closed };
+    let mut callees: IndexMap<Vec<Value>, FuncId> = IndexMap::new();
+    for layer in 0..found.weights.len() {
+        let kind = layers.kind(layer);
+        if !callees.contains_key(&kind) {
+            let callee = layers.function(module, registry, &kind)?;
+            callees.insert(kind, callee);
+        }
+    }
     let mut b = Rewriter::new(module, registry, entry);
     for inst in &entry.insts[..found.start] {
         b.copy(entry, inst)?;
@@ -29,7 +36,7 @@ pub(super) fn write(
         let args = layers.args(&b, layer)?;
         let scope = found.weights[layer].first().and_then(|&at| super::layer(entry, at));
         let outer = b.enter(LocKind::Scope(scope.map_or_else(|| list.clone(), |layer| layer.to_string().into())));
-        let results = b.call(callee, &args)?;
+        let results = b.call(callees[&layers.kind(layer)], &args)?;
         b.set_loc(outer);
         let own = found.insts(entry, layer);
         for (&(at, number), &result) in layers.given.iter().zip(&results) {
@@ -51,12 +58,14 @@ struct Layers<'a> {
     given: IndexSet<Place>,
     /// Whether each value of the entry follows from constants alone.
     closed: Vec<bool>,
+    /// Those of the values of its own that a layer reads which make it one of a kind: each kind has a function, which computes them.
+    kinds: Vec<bool>,
 }
 
 impl Layers<'_> {
     /// The function of a layer, made of the second: its parameters are what the layer before hands on, the weights, what each layer reads
     /// another of, and what all layers read, but for what of these follows from constants alone, which it computes.
-    fn function(&self, module: &mut Module, registry: &Registry) -> Result<FuncId> {
+    fn function(&self, module: &mut Module, registry: &Registry, kind: &[Value]) -> Result<FuncId> {
         let Self { entry, found, .. } = *self;
         let mut source = entry.clone();
         source.name = module.unused_name(self.list.rsplit('.').next().unwrap_or_default());
@@ -75,10 +84,14 @@ impl Layers<'_> {
             let rest = layer(entry, at).and_then(|layer| layer.inside(&weight.name));
             param(&mut b, rest.unwrap_or(&weight.name), weight.value);
         }
-        found.own.iter().for_each(|values| param(&mut b, "own", values[1]));
+        self.own(false).for_each(|values| param(&mut b, "own", values[1]));
         self.shared(false).for_each(|value| param(&mut b, "shared", value));
-        for at in needed(entry, self.shared(true)) {
+        for at in needed(entry, self.shared(true).chain(kind.iter().copied())) {
             b.copy(entry, &entry.insts[at])?;
+        }
+        for (values, &value) in self.own(true).zip(kind) {
+            let value = b.value(value)?;
+            b.replace(values[1], value);
         }
         own.iter().try_for_each(|inst| b.copy(entry, inst))?;
         let result = |&(at, number): &Place| b.value(own[at].results[usize::from(number)]);
@@ -97,14 +110,36 @@ impl Layers<'_> {
         });
         let weights = found.weights[layer].iter().map(|&at| entry.params[at].value);
         let value = |value: Value| b.get(value).ok_or_else(|| Diagnostic::bug("a layer reads what is not there"));
-        let own = found.own.iter().map(|values| values[layer]);
+        let own = self.own(false).map(|values| values[layer]);
         carried.chain(weights).chain(own).chain(self.shared(false)).map(value).collect()
+    }
+
+    /// The values of its own that make a layer one of a kind.
+    fn kind(&self, layer: usize) -> Vec<Value> {
+        self.own(true).map(|values| values[layer]).collect()
+    }
+
+    /// The values that each layer reads another of, those that make kinds or the others.
+    fn own(&self, kinds: bool) -> impl Iterator<Item = &Vec<Value>> {
+        self.found.own.iter().zip(&self.kinds).filter(move |(_, own)| **own == kinds).map(|(values, _)| values)
     }
 
     /// The values that all layers read alike and that follow from constants alone, or the others.
     fn shared(&self, closed: bool) -> impl Iterator<Item = Value> + '_ {
         self.found.shared.iter().copied().filter(move |value| self.closed[value.index()] == closed)
     }
+}
+
+/// Of the values that each layer reads another of, those that make kinds of layers: arrays that follow from constants alone, such as masks,
+/// where there are twice as many layers as kinds.
+fn kinds(entry: &Function, found: &Stretches, closed: &[bool]) -> Vec<bool> {
+    let is_array = |value: Value| closed[value.index()] && entry.ty(value).shape().rank() > 0;
+    let kinds: Vec<bool> = found.own.iter().map(|values| values.iter().copied().all(is_array)).collect();
+    let layers = found.weights.len();
+    let of =
+        |layer: usize| found.own.iter().zip(&kinds).filter(|(_, kind)| **kind).map(|(own, _)| own[layer]).collect();
+    let count = (0..layers).map(of).collect::<IndexSet<Vec<Value>>>().len();
+    if 2 * count <= layers { kinds } else { vec![false; kinds.len()] }
 }
 
 /// The values of a layer that something outside of it reads.
