@@ -5,7 +5,7 @@ use halite_support::Result;
 use halite_tensor::DType;
 
 /// Writes the rounds of loops into the entry, with the functions around them, and those that take the number of a round: there, which
-/// layer a round reads is known.
+/// layer a round reads is known. Of functions that are the same, as a framework writes one for each call, the first stays.
 ///
 /// # Errors
 /// When the entry becomes too large.
@@ -18,7 +18,7 @@ pub(crate) fn write_out(module: &mut Module, registry: &Registry, rounds: &[Func
     }
     let entry: Vec<bool> = (1..=written.len()).map(|number| number == written.len()).collect();
     inline_calls(module, registry, &written, &entry)?;
-    module.drop_unreached();
+    module.merge_functions();
     Ok(())
 }
 

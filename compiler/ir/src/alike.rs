@@ -11,11 +11,12 @@ use std::mem::discriminant;
 /// sharded alike. Streams that an instruction rounds by are no names: what draws from others is another program.
 pub fn are_alike(one: &Module, other: &Module) -> bool {
     let phases = (one.phase, one.bidirectional, one.functions.len());
-    let functions = || one.functions.iter().zip(&other.functions).all(|(one, other)| is_alike(one, other));
+    let functions = || one.functions.iter().zip(&other.functions).all(|(one, other)| are_functions_alike(one, other));
     phases == (other.phase, other.bidirectional, other.functions.len()) && functions() && are_laid_alike(one, other)
 }
 
-fn is_alike(one: &Function, other: &Function) -> bool {
+/// Whether two functions of one module, or of two, are the same but for names.
+pub(crate) fn are_functions_alike(one: &Function, other: &Function) -> bool {
     let flags = (one.noinline, one.rounds, one.effect) == (other.noinline, other.rounds, other.effect);
     let sizes = (one.params.len(), one.insts.len(), one.results.len(), one.values.len());
     let roles = || {

@@ -28,6 +28,7 @@ mod layer;
 mod layout;
 pub mod loc;
 mod lower;
+mod merge;
 mod named_params;
 pub mod op;
 mod op_name;
