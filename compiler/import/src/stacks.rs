@@ -114,11 +114,19 @@ fn stacks(entry: &Function, signature: &Signature, sources: &Sources) -> Vec<Opt
     stacks
 }
 
-/// The rows of the weights of a loop by name: what the names have in common, or `layers`, the number of the layer, then the rest.
+/// The rows of the weights of a loop by name: the path that they have in common, or `layers`, the number of the layer, then the rest. Of the
+/// path, no more is taken than tells them from other weights.
 fn named(names: &[&str], rows: usize, taken: &IndexSet<String>) -> Vec<Stack> {
     let paths: Vec<Vec<&str>> = names.iter().map(|name| name.split('.').collect()).collect();
     let shortest = paths.iter().map(|path| path.len() - 1).min().unwrap_or_default();
     let common = (0..shortest).take_while(|&at| paths.iter().all(|path| path[at] == paths[0][at])).count();
+    let is_apart = |common: &usize| {
+        let begins = |name: &&String| {
+            name.split('.').zip(&paths[0][..*common]).filter(|(one, other)| one == *other).count() == *common
+        };
+        taken.iter().filter(begins).count() == names.len()
+    };
+    let common = (1..common).find(is_apart).unwrap_or(common);
     let first = paths.first().map_or_else(String::new, |path| list(&path[..common]));
     let mut list = first.clone();
     for number in 1.. {

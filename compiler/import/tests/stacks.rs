@@ -149,6 +149,11 @@ fn names_of_rows_are_free() {
         program.stacks().iter().map(|stack| stack.rows[2].clone()).collect()
     };
     assert_eq!(names("x | w b"), ["layers.2.w", "layers.2.b"]);
+    assert_eq!(names("x | net.layers.block.w net.layers.block.b"), ["net.2.layers.block.w", "net.2.layers.block.b"]);
+    assert_eq!(
+        names("net.x | net.layers.block.w net.layers.block.b"),
+        ["net.layers.2.block.w", "net.layers.2.block.b"]
+    );
     assert_eq!(names("x | a.w c.b"), ["layers.2.a.w", "layers.2.c.b"]);
-    assert_eq!(names("x | groups.1.w groups.1.b"), ["groups_1.2.w", "groups_1.2.b"]);
+    assert_eq!(names("groups.x | groups.1.w groups.1.b"), ["groups_1.2.w", "groups_1.2.b"]);
 }

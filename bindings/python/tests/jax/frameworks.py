@@ -60,6 +60,27 @@ def linen() -> Model:
     return loss_of(lambda params, tokens: model.apply(params, tokens)), model.init(jax.random.key(0), jnp.zeros((ROWS, SEQ), jnp.int32))
 
 
+class Step(nn.Module):
+    @nn.compact
+    def __call__(self, x: jax.Array, _: None) -> tuple[jax.Array, None]:
+        return Block()(x), None
+
+
+class Scanned(nn.Module):
+    @nn.compact
+    def __call__(self, tokens: jax.Array) -> jax.Array:
+        x = nn.Embed(VOCAB, HIDDEN, **WIDE)(tokens)
+        step = nn.scan(nn.remat(Step), variable_axes={"params": 0}, split_rngs={"params": True}, length=LAYERS)
+        x, _ = step(name="layers")(x, None)
+        return nn.Dense(VOCAB, **WIDE)(nn.LayerNorm(**WIDE)(x))
+
+
+def scanned() -> Model:
+    """Layers as a loop, over a row of each of their weights."""
+    model: Any = Scanned()
+    return loss_of(lambda params, tokens: model.apply(params, tokens)), model.init(jax.random.key(0), jnp.zeros((ROWS, SEQ), jnp.int32))
+
+
 class NnxBlock(nnx.Module):
     def __init__(self, rngs: nnx.Rngs) -> None:
         self.norms = nnx.List([nnx.LayerNorm(HIDDEN, rngs=rngs, **WIDE) for _ in range(2)])
@@ -148,4 +169,4 @@ def haiku() -> Model:
     return loss_of(model.apply), wide(model.init(jax.random.key(0), jnp.zeros((ROWS, SEQ), jnp.int32)))
 
 
-FRAMEWORKS: dict[str, Callable[[], Model]] = {"linen": linen, "nnx": of_nnx, "equinox": equinox, "haiku": haiku}
+FRAMEWORKS: dict[str, Callable[[], Model]] = {"linen": linen, "scanned": scanned, "nnx": of_nnx, "equinox": equinox, "haiku": haiku}

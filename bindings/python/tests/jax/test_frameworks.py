@@ -13,7 +13,7 @@ pytest.importorskip("flax")
 
 from frameworks import FRAMEWORKS, LAYERS, ROWS, SEQ, VOCAB  # noqa: E402
 
-CALLS = {"linen": LAYERS, "nnx": LAYERS, "equinox": LAYERS, "haiku": 0}
+CALLS = {"linen": LAYERS, "scanned": LAYERS, "nnx": LAYERS, "equinox": LAYERS, "haiku": 0}
 """The layers that become calls of one function. Haiku numbers modules across layers, so that no list is to be seen."""
 
 
