@@ -6,8 +6,8 @@ mod shardings;
 
 use crate::context::{Context, Output, Result};
 use crate::deny::Deny;
-use crate::program;
 use clap::{ArgGroup, Args, Subcommand};
+use halite::program_file;
 use halite_hlo::graph::Graph;
 use halite_neuron::Tables;
 use halite_neuron::legality::Profile;
@@ -108,7 +108,7 @@ impl Check {
             return Ok(Output { warnings: self.unknown_compiler()?.into_iter().collect(), ..listed });
         };
         let mesh = self.mesh.as_deref().map(|text| OnMesh::new(text, self.shardings.as_deref())).transpose()?;
-        let graph = Graph::new(program::read(context, &file.to_string_lossy())?);
+        let graph = Graph::new(program_file::read(file, &mut context.session.sources)?);
         let explain = |fault: Diagnostic| fault.context(format!("`{}`", file.display()));
         let in_file = |faults: Diagnostics| faults.into_iter().map(explain).collect::<Diagnostics>();
         let of_mesh = mesh.map(|mesh| mesh.check(&graph)).transpose().map_err(in_file)?;

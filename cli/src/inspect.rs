@@ -7,11 +7,11 @@ use crate::context::{Context, Output, Result};
 use crate::graph::{decode, sound};
 use crate::groups::describe as describe_groups;
 use crate::precision::describe as describe_precision;
-use crate::program;
 use crate::table::{bytes, grouped, short, table};
 use crate::{estimate, listing, placement, plan, stages};
 use clap::Args;
 use halite::inspect::{Figures, Summary, groups, hlo, ir, precision};
+use halite::program_file;
 use halite_bundle::estimate::{Estimate, MemoryKind};
 use halite_bundle::{Bundle, MANIFEST, ModuleRole, arguments};
 use halite_hlo::graph::Graph;
@@ -116,8 +116,8 @@ impl Inspect {
             context.require_recipe(&self.input, "--schedule")?;
             return stages::show(context, (&self.input, &self.set), self.all, self.schedule_plot.as_deref());
         }
-        if program::is_named(&self.input) && !self.precision {
-            let hlo = sound(program::read(context, &self.input)?, &self.input)?;
+        if program_file::is_named(Path::new(&self.input)) && !self.precision {
+            let hlo = sound(program_file::read(Path::new(&self.input), &mut context.session.sources)?, &self.input)?;
             let target = self.target.as_deref().map_or_else(TargetName::default, TargetName::from);
             let memory = Memory { target, flags: Vec::new(), arguments: vec![Vec::new()] };
             return self.modules(context, &[hlo], &memory, String::new(), json!({}));

@@ -48,7 +48,6 @@ mod plan;
 mod plugin;
 mod plugin_options;
 mod precision;
-mod program;
 mod run;
 mod signals;
 mod stages;

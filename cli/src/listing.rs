@@ -1,7 +1,6 @@
 //! The IR of modules for people.
 
 use crate::context::{Context, Output, Result};
-use crate::program;
 use halite::inspect::listing::{Listing, list};
 use halite_bundle::{MANIFEST, ModuleRole};
 use halite_support::{Diagnostic, codes, files};
@@ -12,7 +11,7 @@ use std::path::Path;
 pub(super) fn show(context: &mut Context, input: &str, set: &[String], role: &ModuleRole) -> Result<Output> {
     let listing = match () {
         () if input.ends_with(".ir") => of_file(context, input)?,
-        () if program::is_named(input) || Path::new(input).join(MANIFEST).is_file() => return Err(no_ir(input).into()),
+        () if Path::new(input).join(MANIFEST).is_file() => return Err(no_ir(input).into()),
         () => {
             let source = context.session.load(input, set)?;
             context.session.listing(&source, role)?

@@ -1,19 +1,37 @@
-//! The definition of a model: a built-in one, a model file, or a `config.json`.
+//! The definition of a model: a built-in one, a model file, a program of another framework, or a `config.json`.
 
 use crate::hugging_face::{self, Imported, Positions};
 use crate::libraries::{ModelText, registered};
+use crate::program_file;
+use crate::source::Model;
+use halite_hlo::CheckedHlo;
+use halite_import::Program;
 use halite_recipe::{Places, Recipe};
 use halite_support::files;
-use halite_support::nearest::suggestion;
+use halite_support::nearest::{list, suggestion};
 use halite_support::{Diagnostic, Diagnostics, SourceMap, Span, codes};
 use std::path::Path;
 use std::sync::Arc;
+
+/// The endings of files that define models, but for those of programs.
+const ENDINGS: [&str; 2] = [".hal", ".json"];
+
+/// Whether a path is named as one of a file that defines a model.
+pub(crate) fn is_definition(path: &Path) -> bool {
+    let is_text = path.to_str().is_some_and(|path| ENDINGS.iter().any(|ending| path.ends_with(ending)));
+    is_text || program_file::is_named(path)
+}
+
+/// The endings of files that define models, for messages.
+pub(crate) fn endings() -> String {
+    list(&[ENDINGS, program_file::ENDINGS].concat())
+}
 
 /// The definition of a model.
 pub(crate) struct Definition {
     /// Its name for people; that of a built-in model is also the one in a recipe.
     pub(crate) name: String,
-    pub(crate) text: Arc<ModelText>,
+    pub(crate) model: Model,
     /// The settings of a `config.json`.
     imported: Option<Imported>,
 }
@@ -31,15 +49,15 @@ impl Definition {
         sources: &mut SourceMap,
     ) -> Result<Self, Diagnostics> {
         if let Some(text) = built_in(name, sources)? {
-            return Ok(Self { name: name.to_owned(), text, imported: None });
+            return Ok(Self { name: name.to_owned(), model: Model::Text(text), imported: None });
         }
-        if name.ends_with(".hal") || name.ends_with(".json") {
+        if is_definition(Path::new(name)) {
             return Self::read(&folder.join(name), place, sources);
         }
         let known: Vec<&str> = halite_models::models().iter().map(|(name, _)| *name).collect();
         let help = match name.split_once('/') {
             Some((_, model)) => of_hub(model),
-            None => format!("{} (a path to a model ends in `.hal` or `.json`)", suggestion(name, &known)),
+            None => format!("{} (a path to a model ends in {})", suggestion(name, &known), endings()),
         };
         let error = Diagnostic::error(codes::INPUT, format!("there is no built-in model `{name}`"));
         Err(error.or_at(place, "unknown model").help(help).into())
@@ -50,16 +68,25 @@ impl Definition {
     /// # Errors
     /// As [`named`](Self::named).
     pub(crate) fn read(path: &Path, place: Option<Span>, sources: &mut SourceMap) -> Result<Self, Diagnostics> {
-        let text = files::read_text(path).map_err(|error| error.or_at(place, "named here"))?;
+        let name = files::stem(path);
+        let named = |error: Diagnostic| error.or_at(place, "named here");
+        if program_file::is_named(path) {
+            let hlo = program_file::read(path, sources)
+                .map_err(|mistakes| mistakes.into_iter().map(named).collect::<Diagnostics>())?;
+            let hlo = CheckedHlo::new(hlo)?;
+            let model = Model::Program(Arc::new(Program::read(name.as_str(), hlo)?));
+            return Ok(Self { name, model, imported: None });
+        }
+        let text = files::read_text(path).map_err(named)?;
         let source = registered(path.display().to_string(), text, sources);
         if path.extension().is_some_and(|extension| extension == "hal") {
-            let text = ModelText::read(source, path.parent(), sources)?;
-            return Ok(Self { name: files::stem(path), text, imported: None });
+            let model = Model::Text(ModelText::read(source, path.parent(), sources)?);
+            return Ok(Self { name, model, imported: None });
         }
         let imported = hugging_face::import(&source)?;
         let missing = || Diagnostic::bug(format!("there is no built-in model `{}`", imported.model));
         let text = built_in(imported.model, sources)?.ok_or_else(missing)?;
-        Ok(Self { name: imported.model.to_owned(), text, imported: Some(imported) })
+        Ok(Self { name: imported.model.to_owned(), model: Model::Text(text), imported: Some(imported) })
     }
 
     /// Adds the settings of a `config.json` to a recipe, which take effect where the recipe states none, so that the recipe says the

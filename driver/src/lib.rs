@@ -117,6 +117,7 @@ mod libraries;
 pub mod lint;
 pub mod opt;
 pub mod pipelines;
+pub mod program_file;
 pub mod roles;
 mod scale;
 mod session;

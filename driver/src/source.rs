@@ -2,7 +2,7 @@
 
 mod unknown;
 
-use crate::definition::Definition;
+use crate::definition::{Definition, is_definition};
 use crate::hugging_face::Positions;
 use crate::libraries::registered;
 use crate::unread;
@@ -205,7 +205,7 @@ pub(crate) fn load_over(
             let text = files::read_text(path)?;
             from_recipe(stem(path), sources.add(input, text), &files::folder_of(path), changes, sources)
         }
-        Some("hal" | "json") => from_model(path, changes, sources),
+        _ if is_definition(path) => from_model(path, changes, sources),
         _ => match halite_models::preset(input) {
             Some(text) => {
                 let file = sources.add(format!("<{input}.toml>"), text);
@@ -339,7 +339,7 @@ fn defined(
     if let Some(seq) = recipe.seq {
         warnings.extend(positions.take().and_then(|positions| positions.warning(seq)));
     }
-    let (model_name, model) = (definition.name, Model::Text(definition.text));
+    let (model_name, model) = (definition.name, definition.model);
     Source { name, recipe, recipe_source, places, model_name, model, warnings, positions }
 }
 
@@ -484,7 +484,7 @@ mod tests {
         let (text, help) = message("tinny", &[]);
         assert_eq!(
             text,
-            "error[E0401]: `tinny` is no preset, no built-in model, and no path to a `.toml`, `.hal` or `.json` file"
+            "error[E0401]: `tinny` is no preset, no built-in model, and no path to a recipe (`.toml`) or a model (`.hal`, `.json`, `.mlir` and `.pb`)"
         );
         assert_eq!(help, "did you mean `tiny`?");
         assert!(message("none.toml", &[]).0.starts_with("error[E0501]: cannot read `none.toml`"));

@@ -2,6 +2,7 @@
 
 use crate::definition::Definition;
 use crate::libraries::known_libraries;
+use crate::source::Model;
 use halite_ir::Registry;
 use halite_lang::{Options, Override};
 use halite_recipe::model_of;
@@ -28,8 +29,12 @@ pub(crate) fn with_settings(
             };
             let overrides = model.config.iter().map(setting).collect();
             let options = Options { overrides, libraries: known_libraries(), ..Options::default() };
-            let texts = definition.text.texts();
-            halite_lang::elaborate_texts(texts, &options, &Registry::builtin()).err().unwrap_or_default()
+            match &definition.model {
+                Model::Text(text) => {
+                    halite_lang::elaborate_texts(text.texts(), &options, &Registry::builtin()).err().unwrap_or_default()
+                }
+                Model::Built(_) | Model::Program(_) => Diagnostics::new(),
+            }
         }
         Err(unknown) => unknown,
     };

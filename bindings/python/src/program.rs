@@ -8,6 +8,7 @@ use halite::support::{Diagnostics, SourceMap};
 use halite::tensor::DType;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::sync::Arc;
 
 /// A program in StableHLO with the roles of what it takes and gives.
@@ -63,6 +64,16 @@ impl Program {
     /// Its weights that are several of the model, each with their names.
     fn stacks(&self) -> Vec<(String, Vec<String>)> {
         self.program.stacks().iter().map(|stack| (stack.name.clone(), stack.rows.clone())).collect()
+    }
+
+    /// Its roles as frontend attributes of a module, keys with their texts.
+    fn roles(&self) -> Vec<(&'static str, String)> {
+        self.program.roles().into()
+    }
+
+    /// It as a serialized HLO module, with its roles.
+    fn hlo<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &halite::hlo::encode(&self.program.described()))
     }
 
     /// Its module as text, in `f32`.

@@ -11,6 +11,7 @@ mod loops;
 mod model;
 mod numbers;
 mod program;
+mod roles;
 mod rows;
 mod signature;
 mod stacks;

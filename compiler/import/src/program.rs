@@ -1,12 +1,12 @@
 //! Programs that are models.
 
-use crate::float;
 use crate::model::{Taken, taken};
 use crate::signature::{InputRole, Output, OutputRole, Signature};
 use crate::stacks::Stack;
+use crate::{float, roles};
 use halite_hlo::CheckedHlo;
 use halite_hlo::graph::Graph;
-use halite_hlo::proto::ShapeProto;
+use halite_hlo::proto::{HloModuleProto, ShapeProto};
 use halite_lang::Elaborated;
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::DType;
@@ -74,6 +74,28 @@ impl Program {
         };
         let taken = taken(&name, &hlo, &signature)?;
         Ok(Self { name, hlo, signature, float, taken })
+    }
+
+    /// A program under a name, with the roles that are written into it.
+    ///
+    /// # Errors
+    /// When none are, or they cannot be read, and as [`new`](Self::new).
+    pub fn read(name: impl Into<Name>, hlo: CheckedHlo) -> std::result::Result<Self, Diagnostics> {
+        let signature = roles::read(hlo.graph())?;
+        Self::new(name, hlo, signature)
+    }
+
+    /// Its roles as frontend attributes of a module, keys with their texts, for [`read`](Self::read).
+    pub fn roles(&self) -> [(&'static str, String); 3] {
+        roles::written(&self.signature)
+    }
+
+    /// Its HLO, with its roles in it.
+    pub fn described(&self) -> HloModuleProto {
+        let mut module = self.hlo.graph().module().clone();
+        let roles = self.roles().map(|(key, text)| (key.to_owned(), text));
+        module.frontend_attributes.get_or_insert_default().map.extend(roles);
+        module
     }
 
     /// The roles of its parameters and results.

@@ -4,6 +4,7 @@
 
 mod models;
 mod refused;
+mod roles;
 mod stacks;
 
 use halite_hlo::CheckedHlo;

@@ -1,6 +1,6 @@
 //! Inputs that are neither a recipe nor a model.
 
-use crate::definition::of_hub;
+use crate::definition::{endings, of_hub};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, codes};
 
@@ -19,7 +19,10 @@ pub(super) fn input(input: &str) -> Diagnostic {
     let known: Vec<&str> = named.map(|(name, _)| *name).collect();
     Diagnostic::error(
         codes::INPUT,
-        format!("`{input}` is no preset, no built-in model, and no path to a `.toml`, `.hal` or `.json` file"),
+        format!(
+            "`{input}` is no preset, no built-in model, and no path to a recipe (`.toml`) or a model ({})",
+            endings()
+        ),
     )
     .help(match input.split_once('/') {
         Some((_, model)) if !model.contains(['/', '.']) => of_hub(model),

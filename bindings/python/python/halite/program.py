@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from . import _native
+from .errors import wrong
 from .initial import Init, zeros
 
 __all__ = ["Input", "Output", "Program"]
@@ -51,6 +55,7 @@ class Program:
         given = [(item.name, item.role, (item.init.kind, [float(number) for number in item.init.numbers])) for item in inputs]
         results = [(item.name, item.role) for item in outputs]
         self._native = _native.Program(name, text, given, results, causal)
+        self.text = text
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
 
@@ -64,6 +69,19 @@ class Program:
         """The weights of which a loop over layers reads a row in each round, with the names of their rows: these are weights of the model."""
         return dict(self._native.stacks())
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the program with its roles to a file: a model for `halite compile`, for recipes and for `halite.compile`.
+
+        A name that ends in `.mlir` has its text, one that ends in `.pb` a serialized HLO module. Raises `halite.Error` for another.
+        """
+        ending = Path(path).suffix
+        if ending == ".mlir":
+            Path(path).write_text(_with_attributes(self.text, self._native.roles()), encoding="utf-8")
+        elif ending == ".pb":
+            Path(path).write_bytes(self._native.hlo())
+        else:
+            raise wrong(f"`{os.fspath(path)}` ends neither in `.mlir` nor in `.pb`", help=f"name it `{Path(path).stem}.mlir`")
+
     @property
     def ir(self) -> str:
         """Its functions as IR text, before all passes."""
@@ -71,3 +89,16 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<halite.{type(self).__name__} {self.name}>"
+
+
+def _with_attributes(text: str, attributes: Sequence[tuple[str, str]]) -> str:
+    """A text of StableHLO with frontend attributes of its module."""
+    pairs = ", ".join(f'"{key}" = "{value}"' for key, value in attributes)
+    own = f"mhlo.frontend_attributes = {{{pairs}}}"
+    head = re.search(r"^module\b[^{\n]*", text, re.MULTILINE)
+    if head is None:
+        return f"module attributes {{{own}}} {{\n{text}\n}}\n"
+    start, end = text[: head.end()].rstrip(), text[head.end() :]
+    if start.endswith("attributes"):
+        return f"{start} {{{own}, {end[1:]}"
+    return f"{start} attributes {{{own}}} {end}"

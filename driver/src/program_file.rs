@@ -1,12 +1,11 @@
-//! The HLO module in a file, in any format that is read.
+//! Programs of others in files: an HLO module, in any format that is read.
 
-use crate::context::{Context, Result};
 use halite_hlo::proto::HloModuleProto;
-use halite_support::{Diagnostic, codes, files};
+use halite_support::{Diagnostic, Diagnostics, SourceMap, codes, files};
 use std::path::Path;
 
 /// The endings of files with programs of others.
-const ENDINGS: [&str; 2] = [".pb", ".mlir"];
+pub(crate) const ENDINGS: [&str; 2] = [".mlir", ".pb"];
 
 /// Bytes at the begin of a file that are looked at.
 const HEAD: usize = 1 << 10;
@@ -40,14 +39,18 @@ impl Format {
     }
 }
 
-/// Whether a file is named as one with a program.
-pub(super) fn is_named(file: &str) -> bool {
-    ENDINGS.iter().any(|ending| file.ends_with(ending))
+/// Whether a path is named as one of a file with a program.
+pub fn is_named(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| ENDINGS.iter().any(|ending| path.ends_with(ending)))
 }
 
-/// The module in a file. A text is kept, so that diagnostics can show its lines.
-pub(super) fn read(context: &mut Context, file: &str) -> Result<HloModuleProto> {
-    let bytes = files::read(Path::new(file))?;
+/// The module in a file: a serialized HLO module, or a text of StableHLO. A text joins `sources`, so that diagnostics can show its lines.
+///
+/// # Errors
+/// When there is no such file, it has another format, or its text has faults: every one.
+pub fn read(path: &Path, sources: &mut SourceMap) -> Result<HloModuleProto, Diagnostics> {
+    let bytes = files::read(path)?;
+    let file = path.display().to_string();
     let refused = |message: &str, help: &str| {
         Err(Diagnostic::error(codes::FOREIGN, format!("`{file}`: {message}")).help(help).into())
     };
@@ -70,8 +73,8 @@ pub(super) fn read(context: &mut Context, file: &str) -> Result<HloModuleProto> 
             let Ok(text) = String::from_utf8(bytes) else {
                 return refused("the text is not UTF-8", "give a serialized HloModuleProto, or StableHLO as text");
             };
-            let id = context.session.sources.add(file, text);
-            let source = context.session.sources.known(id)?;
+            let id = sources.add(file, text);
+            let source = sources.known(id)?;
             Ok(halite_stablehlo::read(source)?.into_module())
         }
     }
