@@ -23,8 +23,9 @@ use std::path::PathBuf;
 /// Compile a recipe to a bundle of HLO modules.
 ///
 /// INPUT is a preset such as `tiny` or `hlat-7b` (`halite list` names them), a recipe (.toml), or a model: one that is built in, a
-/// definition (.hal), or the config.json of a checkpoint of Hugging Face's Transformers. A model without a recipe is trained by AdamW
-/// with a peak rate of 1e-3, gradients clipped to a norm of 1, and `batch` and `seq` as its `config` says.
+/// definition (.hal), a program of JAX with its roles (.mlir or .pb, as `save` of `halite.jax.model` writes it), or the config.json of a
+/// checkpoint of Hugging Face's Transformers. A model without a recipe is trained by AdamW with a peak rate of 1e-3, gradients clipped to a
+/// norm of 1, and `batch` and `seq` as its `config` says.
 ///
 /// The bundle is written whole or not at all; the same input gives the same bytes. Needs no accelerator, no XLA and no
 /// Python.
@@ -36,6 +37,7 @@ Examples:
   halite compile recipe.toml --role forward --emit hlo-text
   halite compile tiny --emit stablehlo
   halite compile model.hal --dump-ir 'auto-*'
+  halite compile model.mlir --role train_step --target trn2
   halite compile Llama-3.1-8B/config.json --set batch=1 --set seq=4096
   halite compile hlat-7b --explain")]
 pub(super) struct Compile {

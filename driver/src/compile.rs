@@ -183,7 +183,7 @@ impl Session {
         let options = &options.for_target(target, &source.recipe);
         let elaborated = self.elaborate(source)?;
         let data = self.data_ranks(source)?;
-        let source = &built::with_batch(source.with_sizes(&elaborated.config), &elaborated.module, data);
+        let source = &built::with_batch(source.with_sizes(&elaborated.config), &elaborated.module, data)?;
         let fault = |error| Diagnostics::from(locate(source, error));
         source.recipe.sizes().map_err(fault)?;
         target.check_recipe(&source.recipe).map_err(fault)?;
@@ -315,7 +315,8 @@ impl Session {
         let fault = |error| Diagnostics::from(locate(source, error));
         let mesh = self.ranks(source)?;
         let data = batch_ranks(&mesh);
-        if data > 1 && source.recipe.batch.is_none() {
+        // A model that is built has its batch, of which each rank takes a part.
+        if data > 1 && source.recipe.batch.is_none() && matches!(source.model, Model::Text(_)) {
             let axes = MeshAxis::that_divide(Divides::Batch).filter(|axis| mesh.size(axis.name()) > 1);
             let axes: Vec<MeshAxis> = axes.collect();
             let along = list(&axes.iter().map(|axis| axis.name()).collect::<Vec<_>>());
@@ -477,14 +478,24 @@ fn check_role(source: &Source, built: &Module, role: &Role) -> Result<(), Diagno
     };
     if let Some(name) = role.returns.iter().filter_map(Returned::name).find(|name| !probes.contains(name)) {
         let near = nearest(name, probes).map(|near| format!("the model shows `{near}`"));
-        let help = near.unwrap_or_else(|| format!("add `output {name}` to `main`"));
+        let help = near.unwrap_or_else(|| match source.model {
+            Model::Program(_) => format!("give it a result `{name}` of the role `shown`"),
+            Model::Text(_) | Model::Built(_) => format!("add `output {name}` to `main`"),
+        });
         return Err(error(&format!(" `{name}`"), "no such `output` in this model").help(help));
     }
     if results.iter().any(|result| role.returns(result)) {
         return Ok(());
     }
-    Err(error("", "no `output` in this model").help(
-        "add e.g. `output logits` to `main`, or choose other modules with `--role`; a model that reads in both \
-             directions, as an encoder does, says `causal = false` and may show what it likes",
-    ))
+    let help = match source.model {
+        Model::Program(_) => {
+            "choose other modules, as `--role train_step`, or give the program a result of the role `shown`: \
+             `outputs=` of `halite.jax.model`"
+        }
+        Model::Text(_) | Model::Built(_) => {
+            "add e.g. `output logits` to `main`, or choose other modules with `--role`; a model that reads in both \
+             directions, as an encoder does, says `causal = false` and may show what it likes"
+        }
+    };
+    Err(error("", "no `output` in this model").help(help))
 }

@@ -4,6 +4,7 @@ use super::bound::{MicroBatch, MicroBatches, Sizes, Whole};
 use super::shallow::{self, DEPTHS, TOLD_WITHIN, Told, compiled, line, told};
 use crate::{Bill, Layout, Space};
 use halite::Session;
+use halite::source::Model;
 use halite_bundle::estimate::FitVerdict;
 use halite_bundle::{Buffer, BufferRole};
 use halite_estimate::time::Machine;
@@ -144,9 +145,15 @@ impl<'a> Search<'a> {
     /// Prepares the search: reads the recipe and lists the layouts.
     ///
     /// # Errors
-    /// When the recipe is wrong, or no layout uses all ranks.
+    /// When the recipe is wrong, its model has a batch of its own, or no layout uses all ranks.
     pub fn new(session: &'a mut Session, question: &'a Question) -> Result<Self, Diagnostics> {
         let stated = session.load(&question.input, &question.set)?;
+        if let Model::Program(_) = stated.model {
+            let message =
+                format!("the batch of `{}` is part of its program, so that layouts cannot be searched", stated.name);
+            let error = Diagnostic::error(codes::CONTRACT, message);
+            return Err(error.help("state a layout in a recipe, and ask for its bill without `--nodes`").into());
+        }
         let config = session.elaborate(&stated)?.config;
         let int = |key: &str| match config.get(key) {
             Some(&ConfigValue::Int(value)) => u64::try_from(value).ok(),

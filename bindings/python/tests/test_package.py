@@ -76,8 +76,9 @@ def test_there_are_examples() -> None:
 
 
 @pytest.mark.parametrize("document", ["README.md", "../../README.md", "../../docs/guide/python.md", "../../docs/guide/jax.md", "../../docs/guide/jax-model.md"])
-def test_documents_are_true(document: str) -> None:
+def test_documents_are_true(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jax")
+    monkeypatch.chdir(tmp_path)
     path = Path(__file__).parent.parent / document
     failed, tried = doctest.testfile(str(path), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert tried and not failed

@@ -82,7 +82,7 @@ fn output(part: &str) -> Result<Output, Diagnostic> {
 }
 
 fn wrong(key: &str, part: &str, expected: &str) -> Diagnostic {
-    let message = format!("`{}` in `{key}` of the program is not of the form that it has", part.escape_debug());
+    let message = format!("cannot read `{}` in `{key}` of the program", part.escape_debug());
     Diagnostic::error(codes::CONTRACT, message).help(format!("write {expected}"))
 }
 

@@ -39,30 +39,21 @@ fn written_roles_are_read() {
 fn what_is_no_role_is_refused() {
     let cases = [
         (["x: batch; w: weight", RESULTS, "false"], "the program has 3 parameters, roles are given of 2"),
-        (
-            ["x: batch; w; s: frozen", RESULTS, "false"],
-            "`w` in `halite.parameters` of the program is not of the form that it has",
-        ),
+        (["x: batch; w; s: frozen", RESULTS, "false"], "cannot read `w` in `halite.parameters` of the program"),
         (
             ["x: batch; w: waits; s: frozen", RESULTS, "false"],
-            "`w: waits` in `halite.parameters` of the program is not of the form that it has",
+            "cannot read `w: waits` in `halite.parameters` of the program",
         ),
         (
             ["x: batch; w: weight = normal(0.1; s: frozen", RESULTS, "false"],
-            "`w: weight = normal(0.1` in `halite.parameters` of the program is not of the form that it has",
+            "cannot read `w: weight = normal(0.1` in `halite.parameters` of the program",
         ),
         (
             ["x: batch; w: weight = normal(-1.0); s: frozen", RESULTS, "false"],
-            "`w: weight = normal(-1.0)` in `halite.parameters` of the program is not of the form that it has",
+            "cannot read `w: weight = normal(-1.0)` in `halite.parameters` of the program",
         ),
-        (
-            [PARAMETERS, "a: lost; b", "false"],
-            "`a: lost` in `halite.results` of the program is not of the form that it has",
-        ),
-        (
-            [PARAMETERS, RESULTS, "perhaps"],
-            "`perhaps` in `halite.causal` of the program is not of the form that it has",
-        ),
+        ([PARAMETERS, "a: lost; b", "false"], "cannot read `a: lost` in `halite.results` of the program"),
+        ([PARAMETERS, RESULTS, "perhaps"], "cannot read `perhaps` in `halite.causal` of the program"),
     ];
     for ([parameters, results, causal], expected) in cases {
         let mistakes = Program::read("test", hlo(&text(parameters, results, causal))).expect_err(expected);

@@ -52,12 +52,20 @@ pub(super) fn check(built: &Elaborated, options: &Options, registry: &Registry) 
 }
 
 /// A source with the sequences of one rank, which a built model has in the first size of its first batch, where nothing states them.
-pub(super) fn with_batch(mut source: Source, module: &Module, data: usize) -> Source {
+///
+/// # Errors
+/// When `data` ranks cannot share these.
+pub(super) fn with_batch(mut source: Source, module: &Module, data: usize) -> Result<Source, Diagnostic> {
     if !matches!(source.model, Model::Text(_)) && source.recipe.batch.is_none() {
-        let all = sizes(module, 0).next().filter(|all| all.is_multiple_of(data));
+        let all = sizes(module, 0).next();
+        if let Some(all) = all.filter(|all| !all.is_multiple_of(data)) {
+            let (model, message) = (&module.name, format!("{all} sequences, which {data} ranks cannot share evenly"));
+            let error = Diagnostic::error(codes::RECIPE_CLASH, format!("a batch of the model `{model}` has {message}"));
+            return Err(error.help("build the model for another batch, or choose ranks that divide it"));
+        }
         source.recipe.batch = all.map(|all| all / data);
     }
-    source
+    Ok(source)
 }
 
 /// Sizes of the dimension `dim` of the batches of a model.

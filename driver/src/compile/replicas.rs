@@ -98,7 +98,7 @@ impl Session {
         self.scale_down(&mut small)?;
         let elaborated = self.elaborate(&small)?;
         let data = self.data_ranks(&small)?;
-        let small = &built::with_batch(small.with_sizes(&elaborated.config), &elaborated.module, data);
+        let small = &built::with_batch(small.with_sizes(&elaborated.config), &elaborated.module, data)?;
         let options = &CompileOptions { dumps: None, explain: false, ..options.clone() };
         let (shared, own) = self.passes.pipeline(&role.pipeline)?.split_at_phase();
         let prepared = self.prepare(elaborated.module, (&small.recipe, None), &shared, options)?;
