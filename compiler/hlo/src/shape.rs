@@ -43,3 +43,10 @@ impl ShapeProto {
         self.is_dynamic_dimension.contains(&true) || self.tuple_shapes.iter().any(Self::is_dynamic)
     }
 }
+
+/// Whether shapes are of one type, layouts aside.
+pub(crate) fn is_alike(one: &ShapeProto, other: &ShapeProto) -> bool {
+    (one.element_type, &one.dimensions) == (other.element_type, &other.dimensions)
+        && one.tuple_shapes.len() == other.tuple_shapes.len()
+        && one.tuple_shapes.iter().zip(&other.tuple_shapes).all(|(one, other)| is_alike(one, other))
+}

@@ -12,6 +12,7 @@ mod site;
 
 use crate::graph::{Computation, Graph};
 use crate::proto::{HloComputationProto, HloModuleProto, LayoutProto, ProgramShapeProto, ShapeProto};
+use crate::shape::is_alike;
 use crate::types::Type;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::element_type;
@@ -206,13 +207,6 @@ fn is_of_entry(module: &HloModuleProto, entry: &HloComputationProto) -> Result<(
         return Ok(());
     }
     Err(Diagnostic::error(codes::TYPE_MISMATCH, "the program shape is not that of the entry"))
-}
-
-/// Whether shapes are of one type, layouts aside.
-fn is_alike(one: &ShapeProto, other: &ShapeProto) -> bool {
-    (one.element_type, &one.dimensions) == (other.element_type, &other.dimensions)
-        && one.tuple_shapes.len() == other.tuple_shapes.len()
-        && one.tuple_shapes.iter().zip(&other.tuple_shapes).all(|(one, other)| is_alike(one, other))
 }
 
 /// The type a shape states; `None` when some element type is XLA's but not ours.

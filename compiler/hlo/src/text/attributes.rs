@@ -1,8 +1,8 @@
 //! Attributes, in XLA's order.
 
-use super::{Braced, Printer, quoted, reference, separated, window};
+use super::{Braced, Printer, iota_devices, object_or_quoted, precision, quoted, reference, separated, window};
 use crate::opcode::{Opcode, RngAlgorithm};
-use crate::proto::{FrontendAttributes, HloInstructionProto, IotaReplicaGroupListProto, PrecisionConfig, ReplicaGroup};
+use crate::proto::{FrontendAttributes, HloInstructionProto, IotaReplicaGroupListProto, ReplicaGroup};
 use std::fmt::{self, Display, Write};
 
 impl Printer<'_> {
@@ -66,7 +66,7 @@ pub(super) fn frontend(out: &mut String, attributes: &FrontendAttributes) -> fmt
     let pairs: Vec<_> = attributes.map.iter().collect();
     separated(out, ",", &pairs, |out, (key, value)| {
         write!(out, "{key}=")?;
-        quoted(out, value);
+        object_or_quoted(out, value);
         Ok(())
     })?;
     out.push('}');
@@ -80,11 +80,7 @@ pub(super) fn backend_config(out: &mut String, inst: &HloInstructionProto) -> fm
     }
     out.push_str(", backend_config=");
     let text = String::from_utf8_lossy(&inst.backend_config);
-    if text.starts_with('{') {
-        out.push_str(&text);
-    } else {
-        quoted(out, &text);
-    }
+    object_or_quoted(out, &text);
     Ok(())
 }
 
@@ -108,23 +104,9 @@ fn dot(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
         write!(out, ", rhs_contracting_dims={}", Braced(&dims.rhs_contracting_dimensions))?;
     }
     match &inst.precision_config {
-        Some(config) => precision(out, config),
+        Some(config) => precision::print(out, config),
         None => Ok(()),
     }
-}
-
-fn precision(out: &mut String, config: &PrecisionConfig) -> fmt::Result {
-    if config.operand_precision.iter().all(|precision| *precision == 0) {
-        return Ok(());
-    }
-    let name = |precision: &i32| match precision {
-        0 => "default",
-        1 => "high",
-        2 => "highest",
-        _ => "?",
-    };
-    let names: Vec<_> = config.operand_precision.iter().map(name).collect();
-    write!(out, ", operand_precision={}", Braced(&names))
 }
 
 fn indexing(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
@@ -194,16 +176,8 @@ fn groups(out: &mut String, groups: &[ReplicaGroup]) -> fmt::Result {
 }
 
 fn iota_groups(out: &mut String, iota: &IotaReplicaGroupListProto) -> fmt::Result {
-    write!(out, ", replica_groups=[{},{}]<=[", iota.num_replica_groups, iota.num_devices_per_group)?;
-    separated(out, ",", &iota.iota_reshape_dims, |out, size| write!(out, "{size}"))?;
-    out.push(']');
-    if iota.iota_transpose_perm.is_sorted() {
-        return Ok(());
-    }
-    out.push_str("T(");
-    separated(out, ",", &iota.iota_transpose_perm, |out, dim| write!(out, "{dim}"))?;
-    out.push(')');
-    Ok(())
+    write!(out, ", replica_groups=[{},{}]", iota.num_replica_groups, iota.num_devices_per_group)?;
+    iota_devices(out, &iota.iota_reshape_dims, &iota.iota_transpose_perm)
 }
 
 fn scalars(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {

@@ -1,7 +1,8 @@
 //! Attributes of operations.
 
-use super::cursor::{Cursor, unescaped};
+use super::string::unescaped;
 use super::types::TypeId;
+use halite_support::Cursor;
 
 /// The value of an attribute. What only some operations understand is kept as its place in the text.
 #[derive(Clone, PartialEq, Debug)]
