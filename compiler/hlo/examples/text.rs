@@ -1,9 +1,11 @@
 //! Reads HLO texts and writes the module of each beside it as bytes, for `tests/jax/read_hlo_text.py`. Where `FILE.pb` is there, with the
-//! bytes that XLA gives of the same module, the two are compared by the names of instructions, and what differs goes to standard error as
-//! the faults of a text that is refused do: a line each, the file and the message.
+//! bytes that XLA gives of the same module, what our messages keep of these is written as `FILE.kept.pb`, and the two are compared by the names of
+//! instructions. What differs goes to standard error as the faults of a text that is refused do: a line each, the file and the message.
 
-use halite_hlo::proto::{CollectiveDeviceListProto, HloInstructionProto, HloModuleProto, OpMetadata, PrecisionConfig};
-use halite_hlo::{decode, text};
+use halite_hlo::proto::{
+    CollectiveDeviceListProto, HloInstructionProto, HloModuleProto, OpMetadata, PrecisionConfig, StackFrameIndexProto,
+};
+use halite_hlo::{decode, encode, text};
 use halite_support::SourceFile;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,7 +23,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         std::fs::write(format!("{path}.hlo.pb"), hlo.encode())?;
         if let Ok(bytes) = std::fs::read(format!("{path}.pb")) {
-            let (own, other) = (by_name(&hlo), by_name(&decode(&bytes)?));
+            let kept = decode(&bytes)?;
+            std::fs::write(format!("{path}.kept.pb"), encode(&kept))?;
+            let (own, other) = (by_name(&hlo), by_name(&kept));
             differences(&own, &other).into_iter().try_for_each(|line| writeln!(out, "{path}\tdiffers: {line}"))?;
         }
     }
@@ -67,7 +71,13 @@ fn by_name(module: &HloModuleProto) -> Said {
         let line = format!("({operands}) calls ({callees}) behind ({before}) {:?}", plain(inst));
         said.insert(inst.name.clone(), line);
     }
-    let rest = HloModuleProto { computations: Vec::new(), id: 0, entry_computation_id: 0, ..module.clone() };
+    let mut rest = HloModuleProto { computations: Vec::new(), id: 0, entry_computation_id: 0, ..module.clone() };
+    rest.input_output_alias = rest.input_output_alias.filter(|alias| !alias.entries.is_empty());
+    rest.buffer_donor = rest.buffer_donor.filter(|donors| !donors.entries.is_empty());
+    rest.frontend_attributes = rest.frontend_attributes.filter(|attributes| !attributes.map.is_empty());
+    rest.stack_frame_index = rest.stack_frame_index.filter(|frames| *frames != StackFrameIndexProto::default());
+    // XLA calls all parameters `p0`, `p1`, .. here.
+    rest.host_program_shape.iter_mut().for_each(|program| program.parameter_names.clear());
     said.insert("the module".to_owned(), format!("{rest:?}"));
     said
 }
@@ -83,6 +93,8 @@ fn plain(inst: &HloInstructionProto) -> HloInstructionProto {
     let is_usual =
         |config: &PrecisionConfig| config.algorithm == 0 && config.operand_precision.iter().all(|own| *own == 0);
     plain.precision_config = plain.precision_config.filter(|config| !is_usual(config));
+    plain.feature_group_count = plain.feature_group_count.max(1);
+    plain.batch_group_count = plain.batch_group_count.max(1);
     let has_groups = !groups.is_empty();
     plain.collective_device_list = has_groups.then(|| {
         Box::new(CollectiveDeviceListProto { replica_groups: groups, ..CollectiveDeviceListProto::default() })

@@ -106,6 +106,9 @@ pub fn listed(text: &str, dtype: DType, shape: &Shape, notation: Notation) -> Re
         let mut length = 1;
         match byte {
             b' ' | b'\n' | b'\t' | b'\r' | b',' => {}
+            b'/' if source[at..].starts_with(b"/*") => {
+                length = text[at..].find("*/").map_or(source.len() - at, |length| length + 2);
+            }
             _ if byte == notation.open => match brackets.open() {
                 true => is_bracketed = true,
                 false => return Err(Misfit::Bracket(at, 1)),
@@ -156,4 +159,30 @@ pub fn push_decimal(bytes: &mut Vec<u8>, word: &str, dtype: DType) -> Option<()>
         _ => bytes.extend_from_slice(&to_f16(value).to_le_bytes()),
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, sizes: &[usize]) -> Result<Listed, Misfit> {
+        let number =
+            |bytes: &mut Vec<u8>, word: &str, dtype| push_integer(bytes, word.parse().ok()?, dtype, (-128, 127));
+        listed(text, DType::S8, &Shape::from(sizes), Notation { open: b'{', close: b'}', number, goes_on: || false })
+    }
+
+    #[test]
+    fn numbers_stand_in_all_brackets_or_in_none() {
+        let all = |bytes: &[u8]| Listed { bytes: bytes.to_vec(), count: bytes.len(), is_bracketed: true };
+        assert_eq!(read("{ { /*i0=0*/ 1, -1 }, {2,3} }", &[2, 2]), Ok(all(&[1, 255, 2, 3])));
+        assert_eq!(read("{ {}, {} }", &[2, 0]), Ok(all(&[])));
+        assert_eq!(read(" 7 ", &[2]), Ok(Listed { bytes: vec![7], count: 1, is_bracketed: false }));
+        assert_eq!(read("{1, 2}", &[3]), Err(Misfit::Dimension(5, 0, 2)));
+        assert_eq!(read("{1}, {2}", &[1]), Err(Misfit::Bracket(5, 1)));
+        assert_eq!(read("{1", &[1]), Err(Misfit::Bracket(1, 1)));
+        assert_eq!(read("}", &[1]), Err(Misfit::Bracket(0, 1)));
+        assert_eq!(read("{1, 300}", &[2]), Err(Misfit::Element(4, 3)));
+        assert_eq!(read(&format!("{{{}}}", "1,".repeat(LOOK)), &[LOOK]), Err(Misfit::Ended));
+        assert_eq!(read("{1} /* no end", &[1]), Ok(all(&[1])));
+    }
 }

@@ -26,8 +26,8 @@ pub(super) fn print(out: &mut String, literal: &LiteralProto, most: Most) -> fmt
     match tensor(literal, most) {
         Some(tensor) if tensor.shape().rank() == 0 => out.write_str(&scalar(&tensor)),
         Some(tensor) => {
-            let mut elements = elements(&tensor).into_iter();
-            nested(out, tensor.shape(), tensor.shape().rank() == 1, &mut elements)
+            let mut elements = elements(&tensor);
+            nested(out, (tensor.shape(), 0), 0, &mut elements)
         }
         None => out.write_str("{...}"),
     }
@@ -44,18 +44,20 @@ fn tensor(literal: &LiteralProto, Most(most): Most) -> Option<HostTensor> {
 fn scalar(tensor: &HostTensor) -> String {
     match tensor.dtype() {
         DType::Pred => (tensor.ints() != [0]).to_string(),
-        _ => elements(tensor).concat(),
+        _ => elements(tensor).collect(),
     }
 }
 
-fn elements(tensor: &HostTensor) -> Vec<String> {
+fn elements(tensor: &HostTensor) -> Box<dyn Iterator<Item = String> + '_> {
     if !tensor.dtype().is_float() {
-        return tensor.ints().iter().map(ToString::to_string).collect();
+        return Box::new(tensor.ints().into_iter().map(|value| value.to_string()));
     }
     let (dtype, bytes) = (tensor.dtype(), tensor.bytes().chunks_exact(tensor.dtype().size()));
-    let text =
-        |(value, bytes): (f64, &[u8])| if value.is_nan() { no_number(dtype, bytes) } else { float(dtype, value) };
-    tensor.f64s().into_iter().zip(bytes).map(text).collect()
+    let text = move |(value, bytes): (f64, &[u8])| match value.is_nan() {
+        true => no_number(dtype, bytes),
+        false => float(dtype, value),
+    };
+    Box::new(tensor.f64s().into_iter().zip(bytes).map(text))
 }
 
 /// Whether an empty array has more braces than a constant has elements that are printed.
@@ -74,18 +76,29 @@ fn no_number(dtype: DType, bytes: &[u8]) -> String {
     }
 }
 
-/// Vectors stand close to their braces, everything of higher rank has spaces inside.
-fn nested(out: &mut String, shape: &[usize], close: bool, elements: &mut impl Iterator<Item = String>) -> fmt::Result {
-    let Some((size, inner)) = shape.split_first() else {
-        return out.write_str(&elements.next().unwrap_or_default());
+/// The elements of the dimensions from one on, of the constant of a shape; `position` is where that stands along the dimension around it.
+/// Vectors stand close to their braces, everything of higher rank has spaces inside, and from four dimensions on XLA says where it is.
+fn nested(
+    out: &mut String,
+    (shape, dim): (&[usize], usize),
+    position: usize,
+    elements: &mut impl Iterator<Item = String>,
+) -> fmt::Result {
+    let Some(&size) = shape.get(dim) else { return out.write_str(&elements.next().unwrap_or_default()) };
+    let is_row = dim + 1 == shape.len();
+    let (open, close) = match () {
+        () if is_row && (size == 0 || dim == 0) => ("{", "}"),
+        () => ("{ ", " }"),
     };
-    let space = if close || *size == 0 { "" } else { " " };
-    write!(out, "{{{space}")?;
-    for position in 0..*size {
-        out.push_str(if position > 0 { ", " } else { "" });
-        nested(out, inner, close, elements)?;
+    out.push_str(open);
+    if shape.len() > 3 && dim > 0 && !is_row {
+        write!(out, "/*i{}={position}*/{}", dim - 1, if size > 0 { " " } else { "" })?;
     }
-    write!(out, "{space}}}")
+    for position in 0..size {
+        out.push_str(if position > 0 { ", " } else { "" });
+        nested(out, (shape, dim + 1), position, elements)?;
+    }
+    out.write_str(close)
 }
 
 /// A float with as many digits as its type needs: always the maximum for 16-bit types, only when fewer would change the

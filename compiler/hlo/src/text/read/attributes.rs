@@ -216,7 +216,11 @@ const ROWS: &[Row] = &[
     Row::new("custom_call_target", into!(inst, inst.custom_call_target, string)).needed(&[CustomCall]),
     Row::new("custom_call_has_side_effect", into!(inst, inst.custom_call_has_side_effect, flag)).taken(&[CustomCall]),
     Row::new("api_version", |reader, line| reader.api_version(line)).taken(&[CustomCall]),
-    Row::new("operand_layout_constraints", skip).taken(&[CustomCall]),
+    Row::new("operand_layout_constraints", |reader, line| {
+        line.inst.constrain_layout = true;
+        reader.skip_value()
+    })
+    .taken(&[CustomCall]),
     Row::new("output_to_operand_aliasing", skip).taken(&[CustomCall]),
     Row::new("custom_call_schedule", skip).taken(&[CustomCall]),
     Row::new("schedule", skip).taken(&[CustomCall]),

@@ -147,6 +147,8 @@ impl<'t> Reader<'t> {
                 inst.batch_group_count = inst.batch_group_count.max(1);
                 inst.window.get_or_insert_default();
             }
+            // The first version is the one that is not printed.
+            Some(Opcode::CustomCall) => inst.custom_call_api_version = inst.custom_call_api_version.max(1),
             Some(Opcode::Compare) if inst.comparison_type.is_empty() => {
                 let first = inst.operand_ids.first().and_then(|id| self.at_id(*id));
                 let dtype = first.and_then(|first| first.shape.as_ref()?.dtype());

@@ -2,6 +2,7 @@
 
 use super::reader::{DEPTH, Reader};
 use crate::proto::{LayoutProto, ShapeProto};
+use crate::shape::require_permutation;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::element_type::{self, TUPLE};
@@ -64,7 +65,14 @@ impl Reader<'_> {
         let mut shape = ShapeProto { element_type: number, ..ShapeProto::default() };
         self.cursor.expect(b'[')?;
         self.separated(b']', |reader| reader.size(&mut shape))?;
-        if element_type::bytes(number) == Some(0) {
+        let place = (start, self.cursor.at);
+        let element = element_type::bytes(number).unwrap_or(0) as i64;
+        let sizes = shape.dimensions.iter().filter(|size| **size > 0);
+        if sizes.copied().try_fold(element, i64::checked_mul).is_none() {
+            let message = format!("`{}` has more bytes than fit in 63 bits", self.cursor.slice(place.0, place.1));
+            return Err(Diagnostic::error(codes::SHAPE, message).at(self.cursor.span(place), "this type"));
+        }
+        if element == 0 {
             return Ok(shape);
         }
         let layout = self.layout()?;
@@ -72,6 +80,8 @@ impl Reader<'_> {
             minor_to_major: (0..shape.dimensions.len() as i64).rev().collect(),
             tail_padding_alignment_in_elements: 1,
         }));
+        require_permutation(&shape)
+            .map_err(|fault| fault.at(self.cursor.span((start, self.cursor.at)), "this type"))?;
         Ok(shape)
     }
 
