@@ -2,14 +2,18 @@
 
 use crate::context::{Context, Result};
 use halite_hlo::proto::HloModuleProto;
+use halite_hlo::text;
 use halite_support::{Diagnostic, codes, files};
 use std::path::Path;
 
 /// The endings of files with programs of others.
-const ENDINGS: [&str; 2] = [".pb", ".mlir"];
+const ENDINGS: [&str; 4] = [".pb", ".mlir", ".hlo", ".txt"];
 
 /// Bytes at the begin of a file that are looked at.
 const HEAD: usize = 1 << 10;
+
+/// What a file may hold.
+const GIVE: &str = "give a serialized HloModuleProto, or HLO or StableHLO as text";
 
 /// The format of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +38,8 @@ impl Format {
         match () {
             () if halite_stablehlo::is_bytecode(bytes) => Format::Bytecode,
             () if head.is_empty() || !is_utf8 || head.iter().any(is_control) => Format::Hlo,
-            () if bytes.starts_with(b"HloModule") => Format::HloText,
+            // A character may be cut, and no word is.
+            () if text::is_hlo(&String::from_utf8_lossy(head)) => Format::HloText,
             () => Format::Text,
         }
     }
@@ -53,26 +58,19 @@ pub(super) fn read(context: &mut Context, file: &str) -> Result<HloModuleProto> 
     };
     match Format::of(&bytes) {
         Format::Hlo => {
-            let explain = |error: Diagnostic| {
-                error.context(format!("`{file}`")).help("give a serialized HloModuleProto, or StableHLO as text")
-            };
+            let explain = |error: Diagnostic| error.context(format!("`{file}`")).help(GIVE);
             Ok(halite_hlo::decode(&bytes).map_err(explain)?)
         }
         Format::Bytecode => refused(
             "StableHLO that is serialized as bytes is not read",
             "turn it into text: `stablehlo-translate --deserialize`, or `as_text()` of JAX",
         ),
-        Format::HloText => refused(
-            "HLO as text is not read",
-            "give a serialized HloModuleProto (`--xla_dump_hlo_as_proto`), or StableHLO as text",
-        ),
-        Format::Text => {
-            let Ok(text) = String::from_utf8(bytes) else {
-                return refused("the text is not UTF-8", "give a serialized HloModuleProto, or StableHLO as text");
-            };
+        format @ (Format::HloText | Format::Text) => {
+            let Ok(text) = String::from_utf8(bytes) else { return refused("the text is not UTF-8", GIVE) };
             let id = context.session.sources.add(file, text);
             let source = context.session.sources.known(id)?;
-            Ok(halite_stablehlo::read(source)?.into_module())
+            let read = if format == Format::HloText { text::read } else { halite_stablehlo::read };
+            Ok(read(source)?.into_module())
         }
     }
 }
@@ -91,6 +89,8 @@ mod tests {
             (b"#loc = loc(unknown)", Format::Text),
             (b"ML\xEFR\x0dStableHLO", Format::Bytecode),
             (b"HloModule jit_f, is_scheduled=true", Format::HloText),
+            (b"// a dump\nHloModule jit_f\n", Format::HloText),
+            (b"HloModules", Format::Text),
         ];
         for (bytes, format) in formats {
             assert_eq!(Format::of(bytes), format, "{bytes:?}");

@@ -122,6 +122,17 @@ ENTRY %main (x: f32[2,3], n: s32[]) -> (f32[2,3], s32[]) {
     assert_eq!(inst(3).control_predecessor_ids, [inst(0).id]);
 }
 
+/// XLA keeps elements in the order of the layout, and prints them in that of the dimensions.
+#[test]
+fn constants_lie_in_memory_as_their_layouts_say() {
+    let text = entry("  ROOT x = s32[2,3]{0,1} constant({ { 1, 2, 3 }, { 4, 5, 6 } })");
+    let hlo = sound(&text);
+    let literal = hlo.computations[0].instructions[0].literal.as_ref().unwrap();
+    assert_eq!(literal.s32s, [1, 4, 2, 5, 3, 6]);
+    assert_eq!(literal.tensor().unwrap().ints(), [1, 2, 3, 4, 5, 6]);
+    assert!(print_large_constants(&hlo).contains("constant({ { 1, 2, 3 }, { 4, 5, 6 } })"));
+}
+
 #[test]
 fn computations_may_use_the_names_of_others() {
     let body = |name: &str| format!("{name} {{\n  x = f32[] parameter(0)\n  y = f32[] negate(x)\n}}\n");
@@ -188,6 +199,11 @@ const FAULTS: &[(&str, usize, &str)] = &[
     ("  %y = f32[4] copy(%x), frontend_attributes={a=\"1\",a=\"2\"}", 52, "the attribute is given twice"),
     ("  %y = f32[4] copy(%x), backend_config={{", 40, "what opens here is not closed"),
     ("  %y = f32[4] copy(%x), metadata={op_name=\"a}", 43, "a string has no end"),
+    ("  %y = f32[4] copy(%x), sharding={devices=[2,1]<=[2,1]T(0,0)}", 50, "are transposed by each of them once"),
+    ("  %y = f32[4] copy(%x), sharding={replicated last_tile_dim_replicate}", 35, "this kind of sharding has no tiles"),
+    ("  %y = f32[4] copy(%x), sharding={maximal}", 35, "a sharding that is maximal has one device"),
+    ("  %y = pred[4] compare(%x, %x), direction=LT, type=SIGNED", 52, "the order of these elements is `FLOAT`"),
+    ("  %y = f32[4] all-gather(%x), dimensions={0}, channel_id=-1", 58, "-1 is less than 1"),
     ("  %y = f32[4] convolution(%x, %x), dim_labels=b0f_0io->b1f", 47, "expected dimensions such as"),
     ("  %y = f32[4] reduce-window(%x, %x), window={size=2 stride=1x1}", 60, "the window has 1 dimensions, found 2"),
     ("  %y = f32[4] reduce-window(%x, %x), window={sise=2}", 46, "a window has no `sise`"),
@@ -228,6 +244,11 @@ fn faults_of_a_whole_text_are_told_at_their_places() {
         ("HloModule m\nENTRY a {\n  y = f32[] parameter(0)\n}\nENTRY b {\n", 5, "a module has one entry"),
         ("HloModule m\na {\n  y = f32[] parameter(0)\n}\na {\n", 5, "the computation `a` is defined twice"),
         ("HloModule m\nFileNames\n2 \"a\"\n", 3, "expected the row 1"),
+        (
+            "HloModule m, entry_computation_layout={(s32[])->f32[]}\nENTRY a {\n  ROOT y = f32[] parameter(0)\n}\n",
+            1,
+            "the first line states another type of parameter 0 of the entry",
+        ),
         ("HloModule m /* no end", 1, "the module has no entry"),
     ];
     for (text, line, message) in cases {

@@ -1,7 +1,6 @@
 //! Constants: nested braces, numbers as C's `%g` writes them.
 
 use super::nan;
-use crate::literal;
 use crate::proto::LiteralProto;
 use crate::types::Type;
 use halite_tensor::{DType, HostTensor};
@@ -38,7 +37,7 @@ fn tensor(literal: &LiteralProto, Most(most): Most) -> Option<HostTensor> {
     if ty.num_elements()? > most || ty.rank() > MOST_DIMENSIONS || is_mostly_braces(&ty.shape, most) {
         return None;
     }
-    HostTensor::from_bytes(ty.dtype, ty.shape, literal::bytes(literal, ty.dtype)).ok()
+    literal.tensor()
 }
 
 fn scalar(tensor: &HostTensor) -> String {

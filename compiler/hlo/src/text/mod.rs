@@ -47,7 +47,7 @@ fn shape_of(shape: &ShapeProto) -> String {
 /// Writes one module; ids that nothing has are printed as `?id`.
 struct Printer<'a> {
     module: &'a HloModuleProto,
-    instructions: FxHashMap<i64, &'a str>,
+    instructions: FxHashMap<i64, &'a HloInstructionProto>,
     computations: FxHashMap<i64, &'a str>,
     constants: literal::Most,
     out: &'a mut String,
@@ -56,7 +56,7 @@ struct Printer<'a> {
 impl<'a> Printer<'a> {
     fn new(module: &'a HloModuleProto, constants: literal::Most, out: &'a mut String) -> Self {
         let all = module.computations.iter().flat_map(|computation| &computation.instructions);
-        let instructions = all.map(|inst| (inst.id, inst.name.as_str())).collect();
+        let instructions = all.map(|inst| (inst.id, inst)).collect();
         let computations = module.computations.iter().map(|computation| (computation.id, computation.name.as_str()));
         Self { module, instructions, computations: computations.collect(), constants, out }
     }
@@ -149,8 +149,9 @@ impl<'a> Printer<'a> {
         }
         if !inst.control_predecessor_ids.is_empty() {
             self.out.push_str(", control-predecessors={");
+            let instructions = &self.instructions;
             separated(self.out, ", ", &inst.control_predecessor_ids, |out, id| {
-                reference(out, &self.instructions, *id)
+                reference(out, instructions.get(id).map(|inst| inst.name.as_str()), *id)
             })?;
             self.out.push('}');
         }
@@ -168,7 +169,7 @@ impl<'a> Printer<'a> {
                 for (position, id) in inst.operand_ids.iter().enumerate() {
                     self.out.push_str(if position > 0 { ", " } else { "" });
                     shape::index_comment(self.out, position)?;
-                    reference(self.out, &self.instructions, *id)?;
+                    reference(self.out, self.instructions.get(id).map(|inst| inst.name.as_str()), *id)?;
                 }
                 Ok(())
             }
@@ -176,9 +177,9 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// `%name` of an id.
-fn reference(out: &mut String, names: &FxHashMap<i64, &str>, id: i64) -> fmt::Result {
-    match names.get(&id) {
+/// `%name` of what has an id.
+fn reference(out: &mut String, name: Option<&str>, id: i64) -> fmt::Result {
+    match name {
         Some(name) => write!(out, "%{name}"),
         None => write!(out, "%?{id}"),
     }

@@ -4,6 +4,7 @@ use super::instruction::Line;
 use super::reader::Reader;
 use crate::opcode::Opcode::{self, *};
 use crate::opcode::{Comparison, RngAlgorithm};
+use crate::proto::OpMetadata;
 use crate::text::precision::{ALGORITHMS, PRECISIONS};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
@@ -68,7 +69,8 @@ macro_rules! dims {
 /// The table.
 const ROWS: &[Row] = &[
     Row::new("metadata", |reader, line| {
-        line.inst.metadata = Some(Box::new(reader.metadata()?));
+        let metadata = reader.metadata()?;
+        line.inst.metadata = (metadata != OpMetadata::default()).then(|| Box::new(metadata));
         Ok(())
     })
     .general(),
@@ -78,7 +80,7 @@ const ROWS: &[Row] = &[
     })
     .general(),
     Row::new("frontend_attributes", |reader, line| {
-        line.inst.frontend_attributes = Some(Box::new(reader.frontend_attributes()?));
+        line.inst.frontend_attributes = reader.frontend_attributes()?.map(Box::new);
         Ok(())
     })
     .general(),
@@ -159,8 +161,7 @@ const ROWS: &[Row] = &[
         line.inst.window = Some(Box::new(reader.window()?));
         Ok(())
     })
-    .needed(&[ReduceWindow, SelectAndScatter])
-    .taken(&[Convolution, CustomCall]),
+    .taken(&[Convolution, CustomCall, ReduceWindow, SelectAndScatter]),
     Row::new("dim_labels", |reader, line| {
         line.inst.convolution_dimension_numbers = Some(Box::new(reader.dim_labels()?));
         Ok(())
@@ -168,17 +169,17 @@ const ROWS: &[Row] = &[
     .needed(&[Convolution])
     .taken(&[CustomCall]),
     Row::new("feature_group_count", |reader, line| {
-        line.inst.feature_group_count = reader.cursor.integer()?;
+        line.inst.feature_group_count = reader.positive()?;
         Ok(())
     })
     .taken(&[Convolution, CustomCall]),
     Row::new("batch_group_count", |reader, line| {
-        line.inst.batch_group_count = reader.cursor.integer()?;
+        line.inst.batch_group_count = reader.positive()?;
         Ok(())
     })
     .taken(&[Convolution, CustomCall]),
     Row::new("channel_id", |reader, line| {
-        line.inst.channel_id = reader.cursor.integer()?;
+        line.inst.channel_id = reader.positive()?;
         Ok(())
     })
     .taken(&[AllGather, AllReduce, AllToAll, CollectivePermute, ReduceScatter]),
@@ -201,11 +202,7 @@ const ROWS: &[Row] = &[
         ReduceScatter,
     ]),
     Row::new("direction", |reader, line| reader.direction(line)).needed(&[Compare]),
-    Row::new("type", |reader, line| {
-        reader.cursor.word()?.clone_into(&mut line.inst.comparison_type);
-        Ok(())
-    })
-    .taken(&[Compare]),
+    Row::new("type", |reader, line| reader.order(line)).taken(&[Compare]),
     Row::new("exponent_bits", into!(inst, inst.exponent_bits, small)),
     Row::new("mantissa_bits", into!(inst, inst.mantissa_bits, small)),
     Row::new("kind", |reader, line| {
@@ -313,7 +310,8 @@ impl Reader<'_> {
             config.operand_precision.push(number as i32);
             reader.cursor.word().map(drop)
         })?;
-        line.inst.precision_config = Some(config);
+        let is_usual = config.algorithm == 0 && config.operand_precision.iter().all(|precision| *precision == 0);
+        line.inst.precision_config = Some(config).filter(|_| !is_usual);
         Ok(())
     }
 
@@ -347,6 +345,19 @@ impl Reader<'_> {
             return Err(fault.help(suggestion(word, &names)));
         };
         direction.name().clone_into(&mut line.inst.comparison_direction);
+        Ok(())
+    }
+
+    /// The order of the elements that are compared.
+    fn order(&mut self, line: &mut Line) -> Result<()> {
+        let start = self.cursor.at_next();
+        let word = self.cursor.word()?;
+        let usual = self.usual_order(&line.inst);
+        if word != "TOTALORDER" && word != usual {
+            let message = format!("the order of these elements is `{usual}`, and of floats `TOTALORDER` too");
+            return Err(self.misfit((start, self.cursor.at), &message));
+        }
+        word.clone_into(&mut line.inst.comparison_type);
         Ok(())
     }
 

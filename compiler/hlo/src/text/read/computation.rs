@@ -167,7 +167,7 @@ fn is_begin(line: &[u8]) -> bool {
 }
 
 /// What a signature states that is not so.
-fn difference(stated: &ProgramShapeProto, own: &ProgramShapeProto) -> Option<String> {
+pub(super) fn difference(stated: &ProgramShapeProto, own: &ProgramShapeProto) -> Option<String> {
     let (expected, found) = (stated.parameters.len(), own.parameters.len());
     if expected != found {
         return Some(format!("{expected} parameters, found {found}"));

@@ -58,6 +58,7 @@ impl Reader<'_> {
 
     /// `[2,4]T(1,0)`, or `[8]` in the order of the numbers.
     pub(super) fn grid(&mut self) -> Result<Grid> {
+        let start = self.cursor.at_next();
         self.cursor.expect(b'[')?;
         let reshape = self.integers_up_to(b']')?;
         let mut transpose: Vec<i32> = (0..reshape.len() as i32).collect();
@@ -68,6 +69,12 @@ impl Reader<'_> {
                 transpose.push(reader.small()?);
                 Ok(())
             })?;
+        }
+        let mut dims = transpose.clone();
+        dims.sort_unstable();
+        if reshape.is_empty() || !dims.into_iter().eq(0..reshape.len() as i32) {
+            let message = format!("devices in {} dimensions are transposed by each of them once", reshape.len());
+            return Err(self.misfit((start, self.cursor.at), &message));
         }
         Ok(Grid { reshape, transpose })
     }

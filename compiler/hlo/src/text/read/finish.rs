@@ -1,9 +1,10 @@
 //! The module of all that was read.
 
+use super::computation::difference;
 use super::reader::Reader;
 use crate::checked::CheckedHlo;
-use crate::proto::HloModuleProto;
-use halite_support::{Diagnostic, Diagnostics, Names};
+use crate::proto::{HloModuleProto, ProgramShapeProto};
+use halite_support::{Diagnostic, Diagnostics, Names, codes};
 use rustc_hash::FxHashSet;
 
 impl Reader<'_> {
@@ -13,11 +14,14 @@ impl Reader<'_> {
         if let Some(entry) = self.entry.and_then(|entry| module.computations.get(entry)) {
             module.entry_computation_id = entry.id;
             module.entry_computation_name.clone_from(&entry.name);
-            let own = entry.program_shape.clone();
-            let names = own.as_ref().map(|own| own.parameter_names.clone()).unwrap_or_default();
-            let mut program = module.host_program_shape.take().or(own).unwrap_or_default();
-            program.parameter_names = names;
-            module.host_program_shape = Some(program);
+            let own = entry.program_shape.clone().unwrap_or_default();
+            if let Some(what) = module.host_program_shape.as_ref().and_then(|stated| difference(stated, &own)) {
+                let message = format!("the first line states {what} of the entry");
+                let fault = Diagnostic::error(codes::TYPE_MISMATCH, message);
+                return Err(fault.at(self.cursor.span(self.layout), "these types").into());
+            }
+            let stated = module.host_program_shape.take().unwrap_or_else(|| own.clone());
+            module.host_program_shape = Some(ProgramShapeProto { parameter_names: own.parameter_names, ..stated });
         }
         mark_fusions(&mut module);
         tell_apart(&mut module);

@@ -44,10 +44,13 @@ impl Reader<'_> {
             let place = (start, self.cursor.at);
             self.cursor.expect(b'=')?;
             match key {
-                "entry_computation_layout" => self.module.host_program_shape = Some(self.layout_of_entry()?),
+                "entry_computation_layout" => {
+                    self.module.host_program_shape = Some(self.layout_of_entry()?);
+                    self.layout = (place.0, self.cursor.at);
+                }
                 "input_output_alias" => self.aliases()?,
                 "buffer_donor" => self.donors()?,
-                "frontend_attributes" => self.module.frontend_attributes = Some(self.frontend_attributes()?),
+                "frontend_attributes" => self.module.frontend_attributes = self.frontend_attributes()?,
                 key if SKIPPED.contains(&key) => self.skip_value()?,
                 key => {
                     let fault = Diagnostic::error(codes::ATTRIBUTE, format!("no module has an attribute `{key}`"));
@@ -90,7 +93,7 @@ impl Reader<'_> {
             aliases.entries.push(AliasEntryProto { output_shape_index, parameter_number, parameter_shape_index, kind });
             Ok(())
         })?;
-        self.module.input_output_alias = Some(aliases);
+        self.module.input_output_alias = Some(aliases).filter(|aliases| !aliases.entries.is_empty());
         Ok(())
     }
 
@@ -117,7 +120,7 @@ impl Reader<'_> {
             donors.entries.push(BufferDonorEntryProto { parameter_number, parameter_shape_index });
             Ok(())
         })?;
-        self.module.buffer_donor = Some(donors);
+        self.module.buffer_donor = Some(donors).filter(|donors| !donors.entries.is_empty());
         Ok(())
     }
 }

@@ -142,20 +142,28 @@ impl<'t> Reader<'t> {
         inst.called_computation_ids = callees.iter().map(|(_, id)| *id).collect();
         match line.opcode {
             Some(Opcode::Dot) => drop(inst.dot_dimension_numbers.get_or_insert_default()),
-            Some(Opcode::Convolution) => {
+            Some(opcode @ (Opcode::Convolution | Opcode::CustomCall)) => {
                 inst.feature_group_count = inst.feature_group_count.max(1);
                 inst.batch_group_count = inst.batch_group_count.max(1);
-                inst.window.get_or_insert_default();
+                match opcode {
+                    // The first version is the one that is not printed.
+                    Opcode::CustomCall => inst.custom_call_api_version = inst.custom_call_api_version.max(1),
+                    _ => drop(inst.window.get_or_insert_default()),
+                }
             }
-            // The first version is the one that is not printed.
-            Some(Opcode::CustomCall) => inst.custom_call_api_version = inst.custom_call_api_version.max(1),
+            Some(Opcode::ReduceWindow | Opcode::SelectAndScatter) => drop(inst.window.get_or_insert_default()),
             Some(Opcode::Compare) if inst.comparison_type.is_empty() => {
-                let first = inst.operand_ids.first().and_then(|id| self.at_id(*id));
-                let dtype = first.and_then(|first| first.shape.as_ref()?.dtype());
-                dtype.map(comparison_type).unwrap_or_default().clone_into(&mut inst.comparison_type);
+                self.usual_order(inst).clone_into(&mut inst.comparison_type);
             }
             _ => {}
         }
+    }
+
+    /// The order by which a comparison compares where it says no other.
+    pub(super) fn usual_order(&self, inst: &HloInstructionProto) -> &'static str {
+        let first = inst.operand_ids.first().and_then(|id| self.at_id(*id));
+        let dtype = first.and_then(|first| first.shape.as_ref()?.dtype());
+        dtype.map(comparison_type).unwrap_or_default()
     }
 
     /// The instruction with an id, of the computation that is read.

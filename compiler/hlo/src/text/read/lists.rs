@@ -29,6 +29,15 @@ impl Reader<'_> {
         i32::try_from(number).map_err(|_| self.cursor.fault(place, &format!("{number} has more than 32 bits"), "here"))
     }
 
+    /// A whole number of at least 1.
+    pub(super) fn positive(&mut self) -> Result<i64> {
+        let start = self.cursor.at_next();
+        match self.cursor.integer()? {
+            number @ 1.. => Ok(number),
+            number => Err(self.misfit((start, self.cursor.at), &format!("{number} is less than 1"))),
+        }
+    }
+
     /// `true` or `false`.
     pub(super) fn flag(&mut self) -> Result<bool> {
         match self.cursor.peek_word() {
@@ -91,8 +100,9 @@ impl Reader<'_> {
                 PaddingConfigDimension { edge_padding_low: low, edge_padding_high: high, interior_padding: interior };
             numbers.next().is_none().then_some(padding)
         };
-        let parts = if word.is_empty() { None } else { word.split('x').map(one).collect::<Option<Vec<_>>>() };
-        match parts {
+        // A value without dimensions has none here either.
+        let parts = word.split('x').filter(|_| !word.is_empty());
+        match parts.map(one).collect::<Option<Vec<_>>>() {
             Some(dimensions) => Ok(PaddingConfig { dimensions }),
             None => Err(self.cursor.fault(place, "expected padding such as `0_0x1_1_2`", "here")),
         }

@@ -55,7 +55,7 @@ impl Reader<'_> {
         }
         let tensor = HostTensor::from_bytes(dtype, sizes, found.bytes);
         let tensor = tensor.map_err(|_| Diagnostic::bug("the elements were just counted"))?;
-        Ok(LiteralProto { shape: Some(shape.clone()), ..LiteralProto::of(&tensor) })
+        Ok(LiteralProto::laid(&tensor, shape))
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Reader<'t> {
     pub(super) places: Vec<(usize, usize)>,
     /// The position of the entry.
     pub(super) entry: Option<usize>,
+    /// The place of the types that the first line states of the entry.
+    pub(super) layout: (usize, usize),
     pub(super) faults: Diagnostics,
 }
 
@@ -39,6 +41,7 @@ impl<'t> Reader<'t> {
             names: FxHashMap::default(),
             places: Vec::new(),
             entry: None,
+            layout: (0, 0),
             faults: Diagnostics::new(),
         }
     }

@@ -129,7 +129,7 @@ impl Reader<'_> {
                 b'}' => return Ok(()),
                 b'L' if self.cursor.rest().starts_with(b"L(") => {
                     self.cursor.at += 2;
-                    layout.tail_padding_alignment_in_elements = self.cursor.integer()?;
+                    layout.tail_padding_alignment_in_elements = self.cursor.integer()?.max(1);
                     self.cursor.expect(b')')?;
                 }
                 b'(' => drop(self.cursor.group()?),

@@ -56,13 +56,16 @@ impl Reader<'_> {
             }
             self.cursor.eat(b',');
         }
-        let has_devices = !sharding.tile_assignment_dimensions.is_empty();
-        if has_devices != [OTHER, MAXIMAL].contains(&sharding.r#type) {
-            let message =
-                if has_devices { "this kind of sharding has no devices" } else { "the sharding has no devices" };
-            return Err(self.misfit((start, self.cursor.at - 1), message));
-        }
-        Ok(sharding)
+        let (sizes, devices) = (&sharding.tile_assignment_dimensions[..], sharding.tile_assignment_devices.len());
+        let has_last = sharding.replicate_on_last_tile_dim || !sharding.last_tile_dims.is_empty();
+        let message = match sharding.r#type {
+            OTHER if sizes.is_empty() => "the sharding has no devices",
+            MAXIMAL if (sizes, devices) != (&[1], 1) => "a sharding that is maximal has one device",
+            kind if kind != OTHER && has_last => "this kind of sharding has no tiles",
+            kind if ![OTHER, MAXIMAL].contains(&kind) && !sizes.is_empty() => "this kind of sharding has no devices",
+            _ => return Ok(sharding),
+        };
+        Err(self.misfit((start, self.cursor.at - 1), message))
     }
 
     /// `=[2,4]<=[8]` or `=[2,2]0,1,2,3`.

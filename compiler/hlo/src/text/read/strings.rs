@@ -36,16 +36,13 @@ impl Reader<'_> {
         Err(self.cursor.fault((start, start + 1), "what opens here is not closed", "this one"))
     }
 
-    /// `{key="value",key={"a":1}}`.
-    pub(super) fn frontend_attributes(&mut self) -> Result<FrontendAttributes> {
+    /// `{key="value",key={"a":1}}`; `None` where it is empty.
+    pub(super) fn frontend_attributes(&mut self) -> Result<Option<FrontendAttributes>> {
         let mut attributes = FrontendAttributes::default();
         self.cursor.expect(b'{')?;
         self.separated(b'}', |reader| {
             let start = reader.cursor.at_next();
-            let key = match reader.cursor.peek() {
-                b'"' => reader.string()?,
-                _ => reader.key()?.to_owned(),
-            };
+            let key = reader.key()?.to_owned();
             let place = (start, reader.cursor.at);
             reader.cursor.expect(b'=')?;
             let value = reader.string_or_object()?;
@@ -54,7 +51,7 @@ impl Reader<'_> {
             }
             Ok(())
         })?;
-        Ok(attributes)
+        Ok(Some(attributes).filter(|attributes| !attributes.map.is_empty()))
     }
 
     /// All up to `=`.
