@@ -25,6 +25,7 @@ use std::path::PathBuf;
 Examples:
   halite hlo check step.hlo.pb --target trn1
   halite hlo check step.mlir --target trn1
+  halite hlo check module_0001.jit_f.before_optimizations.txt --target trn1
   halite hlo check rank.hlo.pb --mesh data=2,tensor=4
   halite hlo check --rules --target trn2")]
 pub(super) enum Hlo {
@@ -57,7 +58,7 @@ Examples:
   halite hlo check --rules --target trn2")]
 #[command(group(ArgGroup::new("against").args(["target", "mesh"]).required(true).multiple(true)))]
 pub(super) struct Check {
-    /// The program: a serialized HloModuleProto, also as XLA dumps it, or StableHLO as text.
+    /// The program: a serialized HloModuleProto, also as XLA dumps it, or HLO or StableHLO as text.
     ///
     /// A module of a bundle, or what JAX gives with `lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()` or
     /// `lowered.as_text(debug_info=True)`. With `--mesh`, the

@@ -38,6 +38,7 @@ Examples:
   halite inspect build/tiny --module train_step --depth 5
   halite inspect build/tiny --module forward --dot | dot -Tsvg > forward.svg
   halite inspect build/tiny/forward.hlo.pb
+  halite inspect module_0001.jit_f.before_optimizations.txt
   halite inspect build/tiny/train_step.ir
   halite inspect runs/tiny/state.safetensors
   halite inspect hlat-7b --precision
@@ -49,7 +50,7 @@ Examples:
   halite inspect hlat-7b --target trn1 --memory-plot memory.svg
   halite inspect other.hlo.pb --target trn2")]
 pub(super) struct Inspect {
-    /// Preset, recipe, model file, bundle, `.ir`, `.pb`, `.mlir` or `.safetensors` file.
+    /// Preset, recipe, model file, bundle, `.ir`, `.safetensors`, or HLO: a `.pb`, or as text a `.txt`, `.hlo` or `.mlir` (StableHLO).
     input: String,
     /// Set a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`); may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]

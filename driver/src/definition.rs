@@ -24,7 +24,7 @@ pub(crate) fn is_definition(path: &Path) -> bool {
 
 /// The endings of files that define models, for messages.
 pub(crate) fn endings() -> String {
-    list(&[ENDINGS, program_file::ENDINGS].concat())
+    list(&ENDINGS.iter().chain(&program_file::ENDINGS).copied().collect::<Vec<_>>())
 }
 
 /// The definition of a model.

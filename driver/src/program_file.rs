@@ -1,14 +1,18 @@
 //! Programs of others in files: an HLO module, in any format that is read.
 
 use halite_hlo::proto::HloModuleProto;
+use halite_hlo::text;
 use halite_support::{Diagnostic, Diagnostics, SourceMap, codes, files};
 use std::path::Path;
 
 /// The endings of files with programs of others.
-pub(crate) const ENDINGS: [&str; 2] = [".mlir", ".pb"];
+pub(crate) const ENDINGS: [&str; 4] = [".mlir", ".hlo", ".pb", ".txt"];
 
 /// Bytes at the begin of a file that are looked at.
 const HEAD: usize = 1 << 10;
+
+/// What a file may hold.
+const GIVE: &str = "give a serialized HloModuleProto, or HLO or StableHLO as text";
 
 /// The format of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +37,8 @@ impl Format {
         match () {
             () if halite_stablehlo::is_bytecode(bytes) => Format::Bytecode,
             () if head.is_empty() || !is_utf8 || head.iter().any(is_control) => Format::Hlo,
-            () if bytes.starts_with(b"HloModule") => Format::HloText,
+            // A character may be cut, and no word is.
+            () if text::is_hlo(&String::from_utf8_lossy(head)) => Format::HloText,
             () => Format::Text,
         }
     }
@@ -44,7 +49,7 @@ pub fn is_named(path: &Path) -> bool {
     path.to_str().is_some_and(|path| ENDINGS.iter().any(|ending| path.ends_with(ending)))
 }
 
-/// The module in a file: a serialized HLO module, or a text of StableHLO. A text joins `sources`, so that diagnostics can show its lines.
+/// The module in a file: a serialized HLO module, or a text of HLO or StableHLO. A text joins `sources`, so that diagnostics can show its lines.
 ///
 /// # Errors
 /// When there is no such file, it has another format, or its text has faults: every one.
@@ -56,26 +61,19 @@ pub fn read(path: &Path, sources: &mut SourceMap) -> Result<HloModuleProto, Diag
     };
     match Format::of(&bytes) {
         Format::Hlo => {
-            let explain = |error: Diagnostic| {
-                error.context(format!("`{file}`")).help("give a serialized HloModuleProto, or StableHLO as text")
-            };
+            let explain = |error: Diagnostic| error.context(format!("`{file}`")).help(GIVE);
             Ok(halite_hlo::decode(&bytes).map_err(explain)?)
         }
         Format::Bytecode => refused(
             "StableHLO that is serialized as bytes is not read",
             "turn it into text: `stablehlo-translate --deserialize`, or `as_text()` of JAX",
         ),
-        Format::HloText => refused(
-            "HLO as text is not read",
-            "give a serialized HloModuleProto (`--xla_dump_hlo_as_proto`), or StableHLO as text",
-        ),
-        Format::Text => {
-            let Ok(text) = String::from_utf8(bytes) else {
-                return refused("the text is not UTF-8", "give a serialized HloModuleProto, or StableHLO as text");
-            };
+        format @ (Format::HloText | Format::Text) => {
+            let Ok(text) = String::from_utf8(bytes) else { return refused("the text is not UTF-8", GIVE) };
             let id = sources.add(file, text);
             let source = sources.known(id)?;
-            Ok(halite_stablehlo::read(source)?.into_module())
+            let read = if format == Format::HloText { text::read } else { halite_stablehlo::read };
+            Ok(read(source)?.into_module())
         }
     }
 }
@@ -94,6 +92,8 @@ mod tests {
             (b"#loc = loc(unknown)", Format::Text),
             (b"ML\xEFR\x0dStableHLO", Format::Bytecode),
             (b"HloModule jit_f, is_scheduled=true", Format::HloText),
+            (b"// a dump\nHloModule jit_f\n", Format::HloText),
+            (b"HloModules", Format::Text),
         ];
         for (bytes, format) in formats {
             assert_eq!(Format::of(bytes), format, "{bytes:?}");

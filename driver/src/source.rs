@@ -484,7 +484,7 @@ mod tests {
         let (text, help) = message("tinny", &[]);
         assert_eq!(
             text,
-            "error[E0401]: `tinny` is no preset, no built-in model, and no path to a recipe (`.toml`) or a model (`.hal`, `.json`, `.mlir` and `.pb`)"
+            "error[E0401]: `tinny` is no preset, no built-in model, and no path to a recipe (`.toml`) or a model (`.hal`, `.json`, `.mlir`, `.hlo`, `.pb` and `.txt`)"
         );
         assert_eq!(help, "did you mean `tiny`?");
         assert!(message("none.toml", &[]).0.starts_with("error[E0501]: cannot read `none.toml`"));

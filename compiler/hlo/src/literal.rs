@@ -1,8 +1,9 @@
 //! Constants: host tensors as literals.
 
-use crate::proto::LiteralProto;
+use crate::proto::{LiteralProto, ShapeProto};
 use crate::types::{ArrayType, Type};
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, Indices, Shape};
+use std::ops::Range;
 
 impl LiteralProto {
     /// The message form of a tensor.
@@ -31,8 +32,58 @@ impl LiteralProto {
     /// The tensor of which it is the message form; `None` of tuples, of types that we lack, and where elements are missing.
     pub fn tensor(&self) -> Option<HostTensor> {
         let Ok(Type::Array(ArrayType { dtype, shape })) = Type::from_proto(self.shape.as_ref()?) else { return None };
-        HostTensor::from_bytes(dtype, shape, bytes(self, dtype)).ok()
+        let bytes = bytes(self, dtype);
+        match self.shape.as_ref().and_then(|shape| strides(shape, dtype.size())) {
+            Some(strides) if bytes.len() == shape.num_bytes(dtype)? => {
+                let elements = in_order(&shape, &strides, dtype.size());
+                let ordered = elements.filter_map(|element| bytes.get(element)).flatten().copied().collect();
+                HostTensor::from_bytes(dtype, shape, ordered).ok()
+            }
+            _ => HostTensor::from_bytes(dtype, shape, bytes).ok(),
+        }
     }
+
+    /// The message form of a tensor with the layout that a shape of its type has, which is a permutation of its dimensions.
+    pub(crate) fn laid(tensor: &HostTensor, shape: &ShapeProto) -> Self {
+        let (dtype, size) = (tensor.dtype(), tensor.dtype().size());
+        let mut literal = match strides(shape, size) {
+            None => Self::of(tensor),
+            Some(strides) => {
+                let mut bytes = vec![0; tensor.bytes().len()];
+                let elements = in_order(tensor.shape(), &strides, size).zip(tensor.bytes().chunks_exact(size));
+                elements.for_each(|(place, element)| bytes[place].copy_from_slice(element));
+                let laid = HostTensor::from_bytes(dtype, tensor.shape().clone(), bytes);
+                Self::of(&laid.expect("it has as many bytes as before"))
+            }
+        };
+        literal.shape = Some(shape.clone());
+        literal
+    }
+}
+
+/// The bytes between neighbours along each dimension, as a layout has them; `None` where that is row-major, or none.
+fn strides(shape: &ShapeProto, size: usize) -> Option<Vec<usize>> {
+    let order = &shape.layout.as_ref()?.minor_to_major;
+    if order.is_sorted_by(|one, next| one > next) {
+        return None;
+    }
+    let mut strides = vec![0; shape.dimensions.len()];
+    let mut stride = size;
+    for &dim in order {
+        let dim = usize::try_from(dim).ok()?;
+        *strides.get_mut(dim)? = stride;
+        stride = stride.checked_mul(usize::try_from(*shape.dimensions.get(dim)?).ok()?)?;
+    }
+    // Each dimension stands once.
+    (order.len() == strides.len() && !strides.contains(&0)).then_some(strides)
+}
+
+/// The bytes of each element in memory, in row-major order.
+fn in_order(shape: &Shape, strides: &[usize], size: usize) -> impl Iterator<Item = Range<usize>> {
+    Indices::new(shape).map(move |index| {
+        let start: usize = index.iter().zip(strides).map(|(at, stride)| at * stride).sum();
+        start..start + size
+    })
 }
 
 /// The little-endian bytes of the field that belongs to `dtype`.

@@ -1,6 +1,7 @@
 //! Shapes in messages, any that decode: sizes count as far as they can be counted, and nothing is refused.
 
-use crate::proto::ShapeProto;
+use crate::proto::{LayoutProto, ShapeProto};
+use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use halite_tensor::element_type::{self, TUPLE};
 
@@ -42,4 +43,26 @@ impl ShapeProto {
     pub fn is_dynamic(&self) -> bool {
         self.is_dynamic_dimension.contains(&true) || self.tuple_shapes.iter().any(Self::is_dynamic)
     }
+}
+
+/// Whether shapes are of one type, layouts aside.
+pub(crate) fn is_alike(one: &ShapeProto, other: &ShapeProto) -> bool {
+    (one.element_type, &one.dimensions) == (other.element_type, &other.dimensions)
+        && one.tuple_shapes.len() == other.tuple_shapes.len()
+        && one.tuple_shapes.iter().zip(&other.tuple_shapes).all(|(one, other)| is_alike(one, other))
+}
+
+/// Sees to it that the layout of an array, if it has one, names each of its dimensions once.
+///
+/// # Errors
+/// When it does not.
+pub(crate) fn require_permutation(shape: &ShapeProto) -> Result<()> {
+    let Some(LayoutProto { minor_to_major, .. }) = &shape.layout else { return Ok(()) };
+    let mut dims = minor_to_major.clone();
+    dims.sort_unstable();
+    if dims.iter().copied().eq(0..shape.dimensions.len() as i64) {
+        return Ok(());
+    }
+    let message = format!("the layout {minor_to_major:?} is no permutation of {} dimensions", shape.dimensions.len());
+    Err(Diagnostic::error(codes::SHAPE, message))
 }

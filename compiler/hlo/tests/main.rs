@@ -8,5 +8,6 @@ mod codec;
 mod common;
 mod graph;
 mod link;
+mod reading;
 mod text;
 mod tokens;

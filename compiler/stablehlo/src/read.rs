@@ -6,7 +6,7 @@
 mod attribute;
 mod attributes;
 mod body;
-mod cursor;
+
 mod dense;
 mod emit;
 mod fields;
@@ -22,6 +22,7 @@ mod pretty;
 mod program;
 mod reader;
 mod signature;
+mod string;
 mod types;
 
 pub use module::{is_bytecode, read};

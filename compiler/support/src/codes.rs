@@ -84,7 +84,7 @@ codes! {
         => "name it with ASCII letters, digits and the marks that the message lists, a letter first";
     STABLEHLO = "E0215": "An instruction of HLO has no form in StableHLO, or carries something that its form has no place for."
         => "take the HLO, or write the part of the program that the message names in another way";
-    FOREIGN = "E0216": "A text of StableHLO has an operation, a type, an attribute or a form that Halite has no HLO for."
+    FOREIGN = "E0216": "A text of StableHLO or HLO has an operation, a type, an attribute or a form that Halite has no HLO for."
         => "write that part of the program in another way, or export it differently";
 
     UNKNOWN_NAME = "E0301": "A model uses a name that nothing in scope defines."

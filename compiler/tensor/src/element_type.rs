@@ -83,6 +83,16 @@ pub fn name(number: i32) -> Option<&'static str> {
     }
 }
 
+/// The number of a name in HLO text.
+pub fn numbered(name: &str) -> Option<i32> {
+    (1..=MEANINGS.len() as i32).find(|number| self::name(*number) == Some(name))
+}
+
+/// The names in HLO text.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    (1..=MEANINGS.len() as i32).filter_map(name)
+}
+
 /// Bytes of one element, also of types that we lack; `None` for tuples and numbers that the schema does not define.
 pub fn bytes(number: i32) -> Option<u64> {
     match meaning(number)? {
@@ -109,6 +119,7 @@ mod tests {
     fn every_number_of_the_schema_has_a_name_but_the_tuple() {
         let named: Vec<i32> = (-1..40).filter(|number| name(*number).is_some()).collect();
         assert!(named.iter().copied().eq((1..=33).filter(|number| *number != TUPLE)), "{named:?}");
+        assert!(names().all(|own| numbered(own).and_then(name) == Some(own)) && numbered("tuple").is_none());
         assert_eq!((name(19), bytes(18), bytes(17), bytes(TUPLE)), (Some("f8e5m2"), Some(16), Some(0), None));
     }
 }

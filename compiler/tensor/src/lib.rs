@@ -14,6 +14,7 @@ mod host;
 mod indices;
 mod init;
 mod int_range;
+pub mod listed;
 mod mesh;
 mod packing;
 pub mod rounding;

@@ -43,12 +43,13 @@ pub(crate) const TEXT: Target = Target {
 pub(crate) const WIRE: Target = Target { mutate: wire::mutate, ..TEXT };
 
 /// All targets.
-pub(crate) const ALL: [Target; 17] = [
+pub(crate) const ALL: [Target; 18] = [
     targets::model::TARGET,
     targets::recipe::TARGET,
     targets::config::TARGET,
     targets::ir::TARGET,
     targets::hlo::TARGET,
+    targets::hlo_text::TARGET,
     targets::xla::TARGET,
     targets::manifest::TARGET,
     targets::safetensors::TARGET,

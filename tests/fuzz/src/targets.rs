@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod checkpoint;
 pub(crate) mod config;
 pub(crate) mod hlo;
+pub(crate) mod hlo_text;
 pub(crate) mod ir;
 pub(crate) mod manifest;
 pub(crate) mod mlir;

@@ -6,6 +6,7 @@ mod defects;
 mod dialects;
 mod emission;
 mod estimates;
+mod hlo_text;
 mod legal_models;
 mod legality;
 mod neuronx_faults;

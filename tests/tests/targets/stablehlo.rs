@@ -2,7 +2,7 @@
 
 mod counts;
 mod functions;
-mod programs;
+pub(crate) mod programs;
 mod reading;
 
 use halite::compile::CompileOptions;

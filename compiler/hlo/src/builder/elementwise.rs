@@ -120,7 +120,7 @@ impl ComputationBuilder<'_> {
 }
 
 /// The comparison order that XLA writes for an element type.
-fn comparison_type(dtype: DType) -> &'static str {
+pub(crate) fn comparison_type(dtype: DType) -> &'static str {
     match dtype {
         _ if dtype.is_float() => "FLOAT",
         _ if dtype.is_signed() => "SIGNED",

@@ -31,6 +31,7 @@ mod windows;
 
 pub use collective::{CollectiveForm, GroupField};
 pub use computation::{ComputationBuilder, Id, identifier};
+pub(crate) use elementwise::comparison_type;
 pub use indexing::IndexFacts;
 pub use structure::CustomCall;
 pub use token::Streams;

@@ -11,7 +11,8 @@ mod rules;
 mod site;
 
 use crate::graph::{Computation, Graph};
-use crate::proto::{HloComputationProto, HloModuleProto, LayoutProto, ProgramShapeProto, ShapeProto};
+use crate::proto::{HloComputationProto, HloModuleProto, ProgramShapeProto, ShapeProto};
+use crate::shape::{is_alike, require_permutation};
 use crate::types::Type;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::element_type;
@@ -208,13 +209,6 @@ fn is_of_entry(module: &HloModuleProto, entry: &HloComputationProto) -> Result<(
     Err(Diagnostic::error(codes::TYPE_MISMATCH, "the program shape is not that of the entry"))
 }
 
-/// Whether shapes are of one type, layouts aside.
-fn is_alike(one: &ShapeProto, other: &ShapeProto) -> bool {
-    (one.element_type, &one.dimensions) == (other.element_type, &other.dimensions)
-        && one.tuple_shapes.len() == other.tuple_shapes.len()
-        && one.tuple_shapes.iter().zip(&other.tuple_shapes).all(|(one, other)| is_alike(one, other))
-}
-
 /// The type a shape states; `None` when some element type is XLA's but not ours.
 fn stated_type(shape: Option<&ShapeProto>) -> Result<Stated> {
     let shape = shape.ok_or_else(|| Diagnostic::error(codes::SHAPE, "it has no shape"))?;
@@ -229,14 +223,7 @@ fn has_foreign_element(shape: &ShapeProto) -> bool {
 
 fn require_layouts(shape: &ShapeProto) -> Result<()> {
     shape.tuple_shapes.iter().try_for_each(require_layouts)?;
-    let Some(LayoutProto { minor_to_major, .. }) = &shape.layout else { return Ok(()) };
-    let mut dims = minor_to_major.clone();
-    dims.sort_unstable();
-    if dims.iter().copied().eq(0..shape.dimensions.len() as i64) {
-        return Ok(());
-    }
-    let message = format!("the layout {minor_to_major:?} is no permutation of {} dimensions", shape.dimensions.len());
-    Err(Diagnostic::error(codes::SHAPE, message))
+    require_permutation(shape)
 }
 
 fn program_matches(program: Option<&ProgramShapeProto>, parameters: &[Stated], result: Option<&Type>) -> Result<()> {

@@ -1,8 +1,9 @@
 //! Attributes, in XLA's order.
 
-use super::{Braced, Printer, quoted, reference, separated, window};
+use super::{Braced, Printer, iota_devices, object_or_quoted, precision, quoted, reference, separated, shape, window};
 use crate::opcode::{Opcode, RngAlgorithm};
-use crate::proto::{FrontendAttributes, HloInstructionProto, IotaReplicaGroupListProto, PrecisionConfig, ReplicaGroup};
+use crate::proto::{FrontendAttributes, HloInstructionProto, IotaReplicaGroupListProto, ReplicaGroup, ShapeProto};
+use halite_tensor::DType;
 use std::fmt::{self, Display, Write};
 
 impl Printer<'_> {
@@ -26,23 +27,25 @@ impl Printer<'_> {
         }
         scalars(self.out, inst)?;
         self.callees(inst)?;
-        custom_call(self.out, inst)
+        self.custom_call(inst)
     }
 
     fn callees(&mut self, inst: &HloInstructionProto) -> fmt::Result {
+        let is_of_truth = |id: &i64| {
+            let shape = self.instructions.get(id).and_then(|operand| operand.shape.as_ref());
+            shape.and_then(ShapeProto::dtype) == Some(DType::Pred)
+        };
         let labels: &[&str] = match (inst.opcode.as_str(), inst.called_computation_ids.len()) {
             ("while", 2) => &["body", "condition"],
+            ("conditional", 2) if inst.operand_ids.first().is_some_and(is_of_truth) => {
+                &["true_computation", "false_computation"]
+            }
+            ("conditional", _) => return self.listed_callees(inst, "branch_computations"),
             ("fusion", 1) => &["calls"],
             ("select-and-scatter", 2) => &["select", "scatter"],
             (_, 1) => &["to_apply"],
             (_, 0) => return Ok(()),
-            _ => {
-                self.out.push_str(", called_computations={");
-                let names = &self.computations;
-                separated(self.out, ", ", &inst.called_computation_ids, |out, id| reference(out, names, *id))?;
-                self.out.push('}');
-                return Ok(());
-            }
+            _ => return self.listed_callees(inst, "called_computations"),
         };
         let mut labelled: Vec<_> = labels.iter().zip(&inst.called_computation_ids).collect();
         // XLA prints the condition of a loop first.
@@ -51,9 +54,41 @@ impl Printer<'_> {
         }
         for (label, id) in labelled {
             write!(self.out, ", {label}=")?;
-            reference(self.out, &self.computations, *id)?;
+            reference(self.out, self.computations.get(id).copied(), *id)?;
         }
         Ok(())
+    }
+
+    fn listed_callees(&mut self, inst: &HloInstructionProto, label: &str) -> fmt::Result {
+        write!(self.out, ", {label}={{")?;
+        let names = &self.computations;
+        separated(self.out, ", ", &inst.called_computation_ids, |out, id| reference(out, names.get(id).copied(), *id))?;
+        self.out.push('}');
+        Ok(())
+    }
+
+    fn custom_call(&mut self, inst: &HloInstructionProto) -> fmt::Result {
+        if inst.opcode != Opcode::CustomCall.name() {
+            return Ok(());
+        }
+        self.out.push_str(", custom_call_target=");
+        quoted(self.out, &inst.custom_call_target);
+        if inst.constrain_layout {
+            self.out.push_str(", operand_layout_constraints={");
+            let instructions = &self.instructions;
+            separated(self.out, ", ", &inst.operand_ids, |out, id| {
+                shape::with_layout(out, instructions.get(id).and_then(|operand| operand.shape.as_ref()))
+            })?;
+            self.out.push('}');
+        }
+        flag(self.out, "custom_call_has_side_effect", inst.custom_call_has_side_effect)?;
+        let version = match inst.custom_call_api_version {
+            2 => "API_VERSION_STATUS_RETURNING",
+            3 => "API_VERSION_STATUS_RETURNING_UNIFIED",
+            4 => "API_VERSION_TYPED_FFI",
+            _ => return Ok(()),
+        };
+        write!(self.out, ", api_version={version}")
     }
 }
 
@@ -66,7 +101,7 @@ pub(super) fn frontend(out: &mut String, attributes: &FrontendAttributes) -> fmt
     let pairs: Vec<_> = attributes.map.iter().collect();
     separated(out, ",", &pairs, |out, (key, value)| {
         write!(out, "{key}=")?;
-        quoted(out, value);
+        object_or_quoted(out, value);
         Ok(())
     })?;
     out.push('}');
@@ -80,11 +115,7 @@ pub(super) fn backend_config(out: &mut String, inst: &HloInstructionProto) -> fm
     }
     out.push_str(", backend_config=");
     let text = String::from_utf8_lossy(&inst.backend_config);
-    if text.starts_with('{') {
-        out.push_str(&text);
-    } else {
-        quoted(out, &text);
-    }
+    object_or_quoted(out, &text);
     Ok(())
 }
 
@@ -108,23 +139,9 @@ fn dot(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
         write!(out, ", rhs_contracting_dims={}", Braced(&dims.rhs_contracting_dimensions))?;
     }
     match &inst.precision_config {
-        Some(config) => precision(out, config),
+        Some(config) => precision::print(out, config),
         None => Ok(()),
     }
-}
-
-fn precision(out: &mut String, config: &PrecisionConfig) -> fmt::Result {
-    if config.operand_precision.iter().all(|precision| *precision == 0) {
-        return Ok(());
-    }
-    let name = |precision: &i32| match precision {
-        0 => "default",
-        1 => "high",
-        2 => "highest",
-        _ => "?",
-    };
-    let names: Vec<_> = config.operand_precision.iter().map(name).collect();
-    write!(out, ", operand_precision={}", Braced(&names))
 }
 
 fn indexing(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
@@ -147,11 +164,14 @@ fn indexing(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
     }
     flag(out, "indices_are_sorted", inst.indices_are_sorted)?;
     flag(out, "unique_indices", inst.unique_indices)?;
-    list(out, "dynamic_slice_sizes", &inst.dynamic_slice_sizes)
+    if inst.opcode == Opcode::DynamicSlice.name() {
+        write!(out, ", dynamic_slice_sizes={}", Braced(&inst.dynamic_slice_sizes))?;
+    }
+    Ok(())
 }
 
 fn ranges(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
-    if !inst.slice_dimensions.is_empty() {
+    if inst.opcode == Opcode::Slice.name() {
         let strided = inst.slice_dimensions.iter().any(|range| range.stride != 1);
         out.push_str(", slice={");
         separated(out, ", ", &inst.slice_dimensions, |out, range| match strided {
@@ -179,12 +199,12 @@ fn collective(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
         Some(iota) => iota_groups(out, iota)?,
         None => groups(out, &inst.groups().unwrap_or_default())?,
     }
-    if !inst.source_target_pairs.is_empty() {
+    if inst.opcode == Opcode::CollectivePermute.name() || !inst.source_target_pairs.is_empty() {
         out.push_str(", source_target_pairs={");
         separated(out, ",", &inst.source_target_pairs, |out, pair| write!(out, "{{{},{}}}", pair.source, pair.target))?;
         out.push('}');
     }
-    flag(out, "constrain_layout", inst.constrain_layout && inst.custom_call_target.is_empty())?;
+    flag(out, "constrain_layout", inst.constrain_layout && inst.opcode != Opcode::CustomCall.name())?;
     flag(out, "use_global_device_ids", inst.use_global_device_ids)
 }
 
@@ -194,16 +214,8 @@ fn groups(out: &mut String, groups: &[ReplicaGroup]) -> fmt::Result {
 }
 
 fn iota_groups(out: &mut String, iota: &IotaReplicaGroupListProto) -> fmt::Result {
-    write!(out, ", replica_groups=[{},{}]<=[", iota.num_replica_groups, iota.num_devices_per_group)?;
-    separated(out, ",", &iota.iota_reshape_dims, |out, size| write!(out, "{size}"))?;
-    out.push(']');
-    if iota.iota_transpose_perm.is_sorted() {
-        return Ok(());
-    }
-    out.push_str("T(");
-    separated(out, ",", &iota.iota_transpose_perm, |out, dim| write!(out, "{dim}"))?;
-    out.push(')');
-    Ok(())
+    write!(out, ", replica_groups=[{},{}]", iota.num_replica_groups, iota.num_devices_per_group)?;
+    iota_devices(out, &iota.iota_reshape_dims, &iota.iota_transpose_perm)
 }
 
 fn scalars(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
@@ -226,20 +238,4 @@ fn scalars(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
         write!(out, ", kind={}", inst.fusion_kind)?;
     }
     flag(out, "is_stable", inst.is_stable)
-}
-
-fn custom_call(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
-    if inst.custom_call_target.is_empty() {
-        return Ok(());
-    }
-    out.push_str(", custom_call_target=");
-    quoted(out, &inst.custom_call_target);
-    flag(out, "custom_call_has_side_effect", inst.custom_call_has_side_effect)?;
-    let version = match inst.custom_call_api_version {
-        2 => "API_VERSION_STATUS_RETURNING",
-        3 => "API_VERSION_STATUS_RETURNING_UNIFIED",
-        4 => "API_VERSION_TYPED_FFI",
-        _ => return Ok(()),
-    };
-    write!(out, ", api_version={version}")
 }

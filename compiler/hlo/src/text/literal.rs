@@ -1,61 +1,103 @@
 //! Constants: nested braces, numbers as C's `%g` writes them.
 
-use crate::literal;
+use super::nan;
 use crate::proto::LiteralProto;
 use crate::types::Type;
 use halite_tensor::{DType, HostTensor};
 use std::fmt::{self, Write};
 
-/// Constants with more elements are elided.
-const MOST_ELEMENTS: usize = 10;
+/// The most elements of a constant that is printed; others are elided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Most(usize);
+
+impl Most {
+    /// As many as XLA prints where it is not told to print more.
+    pub(super) const FEW: Self = Self(10);
+    /// As many as there are.
+    pub(super) const ALL: Self = Self(usize::MAX);
+}
+
+/// The most dimensions of a constant that is printed.
+const MOST_DIMENSIONS: usize = 64;
 
 /// The value of a constant; `{...}` when it is large, malformed or of an element type that [`DType`] lacks.
-pub(super) fn print(out: &mut String, literal: &LiteralProto) -> fmt::Result {
-    match tensor(literal) {
+pub(super) fn print(out: &mut String, literal: &LiteralProto, most: Most) -> fmt::Result {
+    match tensor(literal, most) {
         Some(tensor) if tensor.shape().rank() == 0 => out.write_str(&scalar(&tensor)),
         Some(tensor) => {
-            let mut elements = elements(&tensor).into_iter();
-            nested(out, tensor.shape(), tensor.shape().rank() == 1, &mut elements)
+            let mut elements = elements(&tensor);
+            nested(out, (tensor.shape(), 0), 0, &mut elements)
         }
         None => out.write_str("{...}"),
     }
 }
 
-fn tensor(literal: &LiteralProto) -> Option<HostTensor> {
+fn tensor(literal: &LiteralProto, Most(most): Most) -> Option<HostTensor> {
     let Ok(Type::Array(ty)) = Type::from_proto(literal.shape.as_ref()?) else { return None };
-    let few = |size: &usize| *size <= MOST_ELEMENTS;
-    if ty.num_elements()? > MOST_ELEMENTS || !ty.shape.iter().all(few) || ty.rank() > MOST_ELEMENTS {
+    if ty.num_elements()? > most || ty.rank() > MOST_DIMENSIONS || is_mostly_braces(&ty.shape, most) {
         return None;
     }
-    HostTensor::from_bytes(ty.dtype, ty.shape, literal::bytes(literal, ty.dtype)).ok()
+    literal.tensor()
 }
 
 fn scalar(tensor: &HostTensor) -> String {
     match tensor.dtype() {
         DType::Pred => (tensor.ints() != [0]).to_string(),
-        _ => elements(tensor).concat(),
+        _ => elements(tensor).collect(),
     }
 }
 
-fn elements(tensor: &HostTensor) -> Vec<String> {
+fn elements(tensor: &HostTensor) -> Box<dyn Iterator<Item = String> + '_> {
     if !tensor.dtype().is_float() {
-        return tensor.ints().iter().map(ToString::to_string).collect();
+        return Box::new(tensor.ints().into_iter().map(|value| value.to_string()));
     }
-    tensor.f64s().into_iter().map(|value| float(tensor.dtype(), value)).collect()
+    let (dtype, bytes) = (tensor.dtype(), tensor.bytes().chunks_exact(tensor.dtype().size()));
+    let text = move |(value, bytes): (f64, &[u8])| match value.is_nan() {
+        true => no_number(dtype, bytes),
+        false => float(dtype, value),
+    };
+    Box::new(tensor.f64s().into_iter().zip(bytes).map(text))
 }
 
-/// Vectors stand close to their braces, everything of higher rank has spaces inside.
-fn nested(out: &mut String, shape: &[usize], close: bool, elements: &mut impl Iterator<Item = String>) -> fmt::Result {
-    let Some((size, inner)) = shape.split_first() else {
-        return out.write_str(&elements.next().unwrap_or_default());
-    };
-    let space = if close || *size == 0 { "" } else { " " };
-    write!(out, "{{{space}")?;
-    for position in 0..*size {
-        out.push_str(if position > 0 { ", " } else { "" });
-        nested(out, inner, close, elements)?;
+/// Whether an empty array has more braces than a constant has elements that are printed.
+fn is_mostly_braces(sizes: &[usize], most: usize) -> bool {
+    let braces = sizes.iter().take_while(|size| **size > 0).fold(1_usize, |braces, size| braces.saturating_mul(*size));
+    sizes.contains(&0) && braces > most.min(1 << 16)
+}
+
+/// `-nan(0x400001)`: the sign, and the bits where they are not those that most have.
+fn no_number(dtype: DType, bytes: &[u8]) -> String {
+    let bits = bytes.iter().rev().fold(0_u64, |bits, &byte| bits << 8 | u64::from(byte));
+    let sign = if bits >> (dtype.bits() - 1) == 1 { "-" } else { "" };
+    match bits & (2 * nan::quiet(dtype) - 1) {
+        payload if payload == nan::quiet(dtype) => format!("{sign}nan"),
+        payload => format!("{sign}nan(0x{payload:x})"),
     }
-    write!(out, "{space}}}")
+}
+
+/// The elements of the dimensions from one on, of the constant of a shape; `position` is where that stands along the dimension around it.
+/// Vectors stand close to their braces, everything of higher rank has spaces inside, and from four dimensions on XLA says where it is.
+fn nested(
+    out: &mut String,
+    (shape, dim): (&[usize], usize),
+    position: usize,
+    elements: &mut impl Iterator<Item = String>,
+) -> fmt::Result {
+    let Some(&size) = shape.get(dim) else { return out.write_str(&elements.next().unwrap_or_default()) };
+    let is_row = dim + 1 == shape.len();
+    let (open, close) = match () {
+        () if is_row && (size == 0 || dim == 0) => ("{", "}"),
+        () => ("{ ", " }"),
+    };
+    out.push_str(open);
+    if shape.len() > 3 && dim > 0 && !is_row {
+        write!(out, "/*i{}={position}*/{}", dim - 1, if size > 0 { " " } else { "" })?;
+    }
+    for position in 0..size {
+        out.push_str(if position > 0 { ", " } else { "" });
+        nested(out, (shape, dim + 1), position, elements)?;
+    }
+    out.write_str(close)
 }
 
 /// A float with as many digits as its type needs: always the maximum for 16-bit types, only when fewer would change the
@@ -76,9 +118,6 @@ fn shortest(value: f64, few: usize, many: usize, parse: impl Fn(&str) -> Option<
 
 /// `%.{digits}g`: scientific below 1e-4 and from 10^digits on, without trailing zeros.
 fn general(value: f64, digits: usize) -> String {
-    if value.is_nan() {
-        return "nan".to_owned();
-    }
     if value.is_infinite() {
         return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
     }

@@ -1,39 +1,64 @@
-//! Modules in XLA's text syntax, for people: it is printed, never read.
+//! Modules in XLA's text syntax, printed and read.
 //!
-//! Instructions stand in the order of the message, without operand shapes; constants of more than ten elements are elided.
-//! Opcodes outside our set are printed with whatever attributes the messages have.
+//! Instructions are printed in the order of the message, without operand shapes. Opcodes outside our set are printed with whatever
+//! attributes the messages have.
 
 mod attributes;
 mod literal;
+mod nan;
+mod precision;
+mod read;
 mod shape;
+mod sharding;
 mod window;
 
+pub use read::{is_hlo, read};
+
 use crate::opcode::Opcode;
-use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, OpMetadata, StackFrameIndexProto};
+use crate::proto::{
+    HloComputationProto, HloInstructionProto, HloModuleProto, OpMetadata, ShapeProto, StackFrameIndexProto,
+};
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Write};
 
-/// The module as text.
+/// The module as text, for people: constants of more than ten elements are left out.
 pub fn print(module: &HloModuleProto) -> String {
+    printed(module, literal::Most::FEW)
+}
+
+/// The module as text with all elements of its constants, which [`read`] takes; XLA's option for it is `print_large_constants`.
+pub fn print_large_constants(module: &HloModuleProto) -> String {
+    printed(module, literal::Most::ALL)
+}
+
+fn printed(module: &HloModuleProto, constants: literal::Most) -> String {
     let mut text = String::new();
-    Printer::new(module, &mut text).module().expect("writing to a string succeeds");
+    Printer::new(module, constants, &mut text).module().expect("writing to a string succeeds");
+    text
+}
+
+/// The type that a shape is, without its layout.
+fn shape_of(shape: &ShapeProto) -> String {
+    let mut text = String::new();
+    shape::bare(&mut text, Some(shape)).expect("writing to a string succeeds");
     text
 }
 
 /// Writes one module; ids that nothing has are printed as `?id`.
 struct Printer<'a> {
     module: &'a HloModuleProto,
-    instructions: FxHashMap<i64, &'a str>,
+    instructions: FxHashMap<i64, &'a HloInstructionProto>,
     computations: FxHashMap<i64, &'a str>,
+    constants: literal::Most,
     out: &'a mut String,
 }
 
 impl<'a> Printer<'a> {
-    fn new(module: &'a HloModuleProto, out: &'a mut String) -> Self {
+    fn new(module: &'a HloModuleProto, constants: literal::Most, out: &'a mut String) -> Self {
         let all = module.computations.iter().flat_map(|computation| &computation.instructions);
-        let instructions = all.map(|inst| (inst.id, inst.name.as_str())).collect();
+        let instructions = all.map(|inst| (inst.id, inst)).collect();
         let computations = module.computations.iter().map(|computation| (computation.id, computation.name.as_str()));
-        Self { module, instructions, computations: computations.collect(), out }
+        Self { module, instructions, computations: computations.collect(), constants, out }
     }
 
     fn module(&mut self) -> fmt::Result {
@@ -115,13 +140,18 @@ impl<'a> Printer<'a> {
         self.operands(inst)?;
         self.out.push(')');
         self.attributes(inst)?;
+        if let Some(sharding) = &inst.sharding {
+            self.out.push_str(", sharding=");
+            sharding::print(self.out, sharding)?;
+        }
         if let Some(attributes) = &inst.frontend_attributes {
             attributes::frontend(self.out, attributes)?;
         }
         if !inst.control_predecessor_ids.is_empty() {
             self.out.push_str(", control-predecessors={");
+            let instructions = &self.instructions;
             separated(self.out, ", ", &inst.control_predecessor_ids, |out, id| {
-                reference(out, &self.instructions, *id)
+                reference(out, instructions.get(id).map(|inst| inst.name.as_str()), *id)
             })?;
             self.out.push('}');
         }
@@ -134,12 +164,12 @@ impl<'a> Printer<'a> {
     fn operands(&mut self, inst: &HloInstructionProto) -> fmt::Result {
         match (Opcode::parse(&inst.opcode), &inst.literal) {
             (Some(Opcode::Parameter), _) => write!(self.out, "{}", inst.parameter_number),
-            (Some(Opcode::Constant), Some(literal)) => literal::print(self.out, literal),
+            (Some(Opcode::Constant), Some(literal)) => literal::print(self.out, literal, self.constants),
             _ => {
                 for (position, id) in inst.operand_ids.iter().enumerate() {
                     self.out.push_str(if position > 0 { ", " } else { "" });
                     shape::index_comment(self.out, position)?;
-                    reference(self.out, &self.instructions, *id)?;
+                    reference(self.out, self.instructions.get(id).map(|inst| inst.name.as_str()), *id)?;
                 }
                 Ok(())
             }
@@ -147,9 +177,9 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// `%name` of an id.
-fn reference(out: &mut String, names: &FxHashMap<i64, &str>, id: i64) -> fmt::Result {
-    match names.get(&id) {
+/// `%name` of what has an id.
+fn reference(out: &mut String, name: Option<&str>, id: i64) -> fmt::Result {
+    match name {
         Some(name) => write!(out, "%{name}"),
         None => write!(out, "%?{id}"),
     }
@@ -182,20 +212,59 @@ fn separated<T>(
     Ok(())
 }
 
-/// `text` in quotes, with quotes, backslashes and control characters escaped.
+/// `<=[2,4]T(1,0)`: devices as a grid that is reshaped and transposed.
+fn iota_devices(out: &mut String, reshape: &[i64], transpose: &[i32]) -> fmt::Result {
+    out.push_str("<=[");
+    separated(out, ",", reshape, |out, size| write!(out, "{size}"))?;
+    out.push(']');
+    if transpose.is_sorted() {
+        return Ok(());
+    }
+    out.push_str("T(");
+    separated(out, ",", transpose, |out, dim| write!(out, "{dim}"))?;
+    out.push(')');
+    Ok(())
+}
+
+/// `text` in quotes, as a literal of C.
 fn quoted(out: &mut String, text: &str) {
     out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c => out.push(c),
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\'' | b'\\' => out.extend(['\\', char::from(byte)]),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            b' '..=b'~' => out.push(char::from(byte)),
+            byte => write!(out, "\\{byte:03o}").expect("writing to a string succeeds"),
         }
     }
     out.push('"');
+}
+
+/// A text as it is where it looks like an object of JSON, in quotes otherwise.
+fn object_or_quoted(out: &mut String, text: &str) {
+    if is_object(text.as_bytes()) { out.push_str(text) } else { quoted(out, text) }
+}
+
+/// Whether a text is in braces that close at its end, those in strings left out.
+fn is_object(text: &[u8]) -> bool {
+    let (mut depth, mut is_string, mut at) = (0_usize, false, 0);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'\\' if is_string => at += 1,
+            b'"' if at == 0 => return false,
+            b'"' => is_string = !is_string,
+            b'{' if !is_string => depth += 1,
+            b'}' if !is_string && depth > 0 => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return at == text.len() && text.starts_with(b"{");
+        }
+    }
+    false
 }
 
 fn metadata(out: &mut String, metadata: &OpMetadata) -> fmt::Result {

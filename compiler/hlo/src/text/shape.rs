@@ -1,7 +1,7 @@
 //! Shapes: `f32[4,8]{1,0}`, with a comment at every fifth element of a tuple.
 
 use super::Braced;
-use crate::proto::{ProgramShapeProto, ShapeProto};
+use crate::proto::{LayoutProto, ProgramShapeProto, ShapeProto};
 use halite_tensor::element_type::{self, TUPLE};
 use std::fmt::{self, Write};
 
@@ -48,10 +48,21 @@ fn print(out: &mut String, shape: &ShapeProto, layouts: bool) -> fmt::Result {
     }
     out.push(']');
     match &shape.layout {
-        Some(layout) if layouts && !layout.minor_to_major.is_empty() => {
-            write!(out, "{}", Braced(&layout.minor_to_major))
-        }
+        Some(layout) if layouts => self::layout(out, layout),
         _ => Ok(()),
+    }
+}
+
+/// `{1,0}`, or `{1,0:L(2)}` where the end is padded to a multiple of so many elements.
+fn layout(out: &mut String, layout: &LayoutProto) -> fmt::Result {
+    match layout.tail_padding_alignment_in_elements {
+        ..2 if layout.minor_to_major.is_empty() => Ok(()),
+        ..2 => write!(out, "{}", Braced(&layout.minor_to_major)),
+        elements => {
+            out.push('{');
+            super::separated(out, ",", &layout.minor_to_major, |out, dim| write!(out, "{dim}"))?;
+            write!(out, ":L({elements})}}")
+        }
     }
 }
 

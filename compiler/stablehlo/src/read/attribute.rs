@@ -1,7 +1,8 @@
 //! Attributes of operations.
 
-use super::cursor::{Cursor, unescaped};
+use super::string::unescaped;
 use super::types::TypeId;
+use halite_support::Cursor;
 
 /// The value of an attribute. What only some operations understand is kept as its place in the text.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,6 +56,10 @@ impl<'t> Attributes<'t> {
     }
 
     pub(crate) fn push(&mut self, name: &'t str, attribute: Attribute<'t>) {
+        // Most have one, and those of arguments are kept up to the end of the text.
+        if self.0.is_empty() {
+            self.0.reserve_exact(1);
+        }
         self.0.push((name, attribute));
     }
 

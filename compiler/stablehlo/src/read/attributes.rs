@@ -2,6 +2,7 @@
 
 use super::attribute::{Attribute, Attributes, Value};
 use super::reader::{DEPTH, Reader};
+use super::string::symbol;
 use super::types::TypeId;
 use halite_hlo::ArrayType;
 use halite_support::{Diagnostic, Result, codes};
@@ -93,11 +94,11 @@ impl<'t> Reader<'t> {
 
     /// `@name`, or the last of `@outer::@name`.
     fn symbols(&mut self) -> Result<Value<'t>> {
-        let mut symbol = self.cursor.symbol()?;
+        let mut name = symbol(&mut self.cursor)?;
         while self.cursor.eat_all("::") {
-            symbol = self.cursor.symbol()?;
+            name = symbol(&mut self.cursor)?;
         }
-        Ok(Value::Symbol(symbol))
+        Ok(Value::Symbol(name))
     }
 
     /// `#stablehlo.gather<..>`, or another name for an attribute that was written before.

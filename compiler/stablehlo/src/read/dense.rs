@@ -1,13 +1,9 @@
 //! Elements of constants, straight into bytes.
 
-use super::cursor::Cursor;
 use halite_hlo::ArrayType;
-use halite_support::{Diagnostic, Result, check_cancelled, codes};
-use halite_tensor::rounding::{to_bf16, to_f16};
-use halite_tensor::{DType, Dims};
-
-/// Elements between looks at whether the work is cancelled.
-const LOOK: usize = 1 << 16;
+use halite_support::{Cursor, Diagnostic, Result, check_cancelled, codes};
+use halite_tensor::DType;
+use halite_tensor::listed::{Misfit, Notation, listed, push_decimal, push_integer};
 
 /// The elements of a constant as little-endian bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,7 +28,7 @@ pub(crate) fn elements(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType
             let digits = inside.raw_string()?;
             packed(digits, ty).unwrap_or_else(|| Err(wrong_bytes(cursor, body, ty, digits)))
         }
-        _ => listed(cursor, body, ty),
+        _ => of_list(cursor, body, ty),
     }
 }
 
@@ -72,97 +68,30 @@ pub(crate) fn of_bytes(bytes: Vec<u8>, ty: &ArrayType) -> Option<Elements> {
     }
 }
 
-/// The brackets around numbers: how many of them are open, and what each has so far.
-struct Brackets<'a> {
-    ty: &'a ArrayType,
-    depth: usize,
-    counts: Dims,
-    /// Numbers so far.
-    found: usize,
-}
-
-impl Brackets<'_> {
-    /// Goes into a bracket. Whether there may be one.
-    fn open(&mut self) -> bool {
-        if self.depth >= self.ty.rank() || (self.depth == 0 && self.found > 0) {
-            return false;
-        }
-        if self.depth > 0 {
-            self.counts[self.depth - 1] += 1;
-        }
-        self.counts[self.depth] = 0;
-        self.depth += 1;
-        true
-    }
-
-    /// Leaves a bracket. Otherwise the dimension, and the number of parts that it has here.
-    fn close(&mut self) -> std::result::Result<(), Option<(usize, usize)>> {
-        let dim = self.depth.checked_sub(1).ok_or(None)?;
-        if self.counts[dim] != self.ty.shape[dim] {
-            return Err(Some((dim, self.counts[dim])));
-        }
-        self.depth = dim;
-        Ok(())
-    }
-
-    /// Counts a number. Whether it may stand here: in all brackets, or alone in none.
-    fn number(&mut self) -> bool {
-        let (is_inside, is_alone) = (self.depth == self.ty.rank(), self.depth == 0 && self.found == 0);
-        if let (true, Some(last)) = (is_inside, self.counts.last_mut()) {
-            *last += 1;
-        }
-        self.found += 1;
-        is_alone || is_inside && self.depth > 0
-    }
-}
+/// The way in which MLIR lists elements.
+const NOTATION: Notation = Notation { open: b'[', close: b']', number: push, goes_on: || check_cancelled().is_ok() };
 
 /// Elements written as numbers in brackets for each dimension, or as one number.
-fn listed(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType) -> Result<Elements> {
-    let text = cursor.slice(body.0, body.1).as_bytes();
-    let count = ty.num_elements().unwrap_or(usize::MAX);
-    // A number and its comma are two bytes of text.
-    let mut bytes = Vec::with_capacity(count.min(text.len() / 2 + 1) * ty.dtype.size());
-    let mut brackets = Brackets { ty, depth: 0, counts: Dims::from_elem(0, ty.rank()), found: 0 };
-    let mut at = 0;
-    let misplaced = |at: usize, length: usize| {
-        let place = (body.0 + at, body.0 + at + length);
-        Diagnostic::error(codes::SHAPE, format!("the brackets do not fit `{ty}`")).at(cursor.span(place), "here")
-    };
-    while let Some(&byte) = text.get(at) {
-        let mut length = 1;
-        match byte {
-            b' ' | b'\n' | b'\t' | b'\r' | b',' => {}
-            b'[' if brackets.open() => {}
-            b'[' => return Err(misplaced(at, 1)),
-            b']' => match brackets.close() {
-                Ok(()) => {}
-                Err(None) => return Err(misplaced(at, 1)),
-                Err(Some((dim, found))) => {
-                    let message = format!("{found} elements stand along dimension {dim} of `{ty}`");
-                    return Err(Diagnostic::error(codes::SHAPE, message)
-                        .at(cursor.span((body.0 + at, body.0 + at + 1)), "here"));
-                }
-            },
-            _ => {
-                length = text[at..].iter().position(|byte| b",] \n\t\r[".contains(byte)).unwrap_or(text.len() - at);
-                if !brackets.number() {
-                    return Err(misplaced(at, length));
-                }
-                let place = (body.0 + at, body.0 + at + length);
-                let word = cursor.slice(place.0, place.1);
-                push(&mut bytes, word, ty.dtype).ok_or_else(|| no_element(cursor, place, word, ty.dtype))?;
-                if brackets.found.is_multiple_of(LOOK) {
-                    check_cancelled()?;
-                }
-            }
+fn of_list(cursor: &Cursor<'_>, body: (usize, usize), ty: &ArrayType) -> Result<Elements> {
+    let place = |at: usize, length: usize| (body.0 + at, body.0 + at + length);
+    let refused = |misfit: Misfit| match misfit {
+        Misfit::Bracket(at, length) => Diagnostic::error(codes::SHAPE, format!("the brackets do not fit `{ty}`"))
+            .at(cursor.span(place(at, length)), "here"),
+        Misfit::Dimension(at, dim, found) => {
+            let message = format!("{found} elements stand along dimension {dim} of `{ty}`");
+            Diagnostic::error(codes::SHAPE, message).at(cursor.span(place(at, 1)), "here")
         }
-        at += length;
-    }
+        Misfit::Element(at, length) => {
+            let place = place(at, length);
+            no_element(cursor, place, cursor.slice(place.0, place.1), ty.dtype)
+        }
+        Misfit::Ended => check_cancelled().err().unwrap_or_else(|| Diagnostic::bug("nothing ended the list")),
+    };
+    let listed = listed(cursor.slice(body.0, body.1), ty.dtype, &ty.shape, NOTATION).map_err(refused)?;
     match () {
-        () if brackets.depth > 0 => Err(misplaced(text.len().saturating_sub(1), 1)),
-        () if brackets.found == 1 && !text.contains(&b'[') => Ok(Elements::Splat(bytes)),
-        () if brackets.found == count => Ok(Elements::All(bytes)),
-        () => Err(wrong_count(cursor, body, ty, brackets.found)),
+        () if listed.count == 1 && !listed.is_bracketed => Ok(Elements::Splat(listed.bytes)),
+        () if Some(listed.count) == ty.num_elements() => Ok(Elements::All(listed.bytes)),
+        () => Err(wrong_count(cursor, body, ty, listed.count)),
     }
 }
 
@@ -178,17 +107,12 @@ fn push(bytes: &mut Vec<u8>, word: &str, dtype: DType) -> Option<()> {
     };
     let bits = dtype.bits();
     // Numbers without a sign in their type may be written as the bits that they are.
-    let (least, most) = match dtype {
+    let bounds = match dtype {
         DType::Pred => (-1, 1),
         _ if dtype.is_unsigned_int() => (0, (1_i128 << bits) - 1),
         _ => (-(1_i128 << (bits - 1)), (1_i128 << bits) - 1),
     };
-    if !(least..=most).contains(&number) {
-        return None;
-    }
-    let number = if dtype == DType::Pred { number & 1 } else { number };
-    bytes.extend_from_slice(number.to_le_bytes().get(..dtype.size())?);
-    Some(())
+    push_integer(bytes, number, dtype, bounds)
 }
 
 fn integer(word: &str) -> Option<i128> {
@@ -198,22 +122,12 @@ fn integer(word: &str) -> Option<i128> {
     }
 }
 
-/// Decimals are read as `f64` and rounded then, as MLIR does; hexadecimal digits are the bits.
+/// Hexadecimal digits are the bits of a float.
 fn push_float(bytes: &mut Vec<u8>, word: &str, dtype: DType) -> Option<()> {
+    let Some(digits) = word.strip_prefix("0x") else { return push_decimal(bytes, word, dtype) };
     let size = dtype.size();
-    if let Some(digits) = word.strip_prefix("0x") {
-        let bits = u64::from_str_radix(digits, 16).ok().filter(|_| digits.len() <= 2 * size)?;
-        bytes.extend_from_slice(bits.to_le_bytes().get(..size)?);
-        return Some(());
-    }
-    let is_decimal = word.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-    let value: f64 = word.parse().ok().filter(|_| is_decimal)?;
-    match dtype {
-        DType::F64 => bytes.extend_from_slice(&value.to_le_bytes()),
-        DType::F32 => bytes.extend_from_slice(&(value as f32).to_le_bytes()),
-        DType::Bf16 => bytes.extend_from_slice(&to_bf16(value).to_le_bytes()),
-        _ => bytes.extend_from_slice(&to_f16(value).to_le_bytes()),
-    }
+    let bits = u64::from_str_radix(digits, 16).ok().filter(|_| digits.len() <= 2 * size)?;
+    bytes.extend_from_slice(bits.to_le_bytes().get(..size)?);
     Some(())
 }
 

@@ -78,7 +78,7 @@ impl<'t> Reader<'t> {
             ("mhlo.frontend_attributes", Value::Dictionary(entries)) => {
                 for (key, value) in &entries.0 {
                     let text = value.text().unwrap_or_else(|| value.written(&self.cursor).to_owned());
-                    frontend.map.insert(super::cursor::unescaped(key), text);
+                    frontend.map.insert(super::string::unescaped(key), text);
                 }
             }
             ("mhlo.sharding", _) => {

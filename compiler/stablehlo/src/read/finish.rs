@@ -8,7 +8,7 @@ use halite_hlo::proto::{
     HloInputOutputAliasProto, HloInstructionProto, HloModuleProto, ProgramShapeProto,
 };
 use halite_hlo::{CheckedHlo, OUTPUT_NAMES, Opcode, identifier};
-use halite_support::{Diagnostic, Diagnostics, Names, Result, check_cancelled, codes};
+use halite_support::{Cursor, Diagnostic, Diagnostics, Names, Result, check_cancelled, codes};
 use std::fmt::Write;
 
 /// The name of the entry.
@@ -76,16 +76,10 @@ impl Reader<'_> {
             module.entry_computation_name.clone_from(&last.name);
             module.host_program_shape.clone_from(&last.program_shape);
         }
-        CheckedHlo::or_each(module).map_err(|faults| self.placed(faults, &places))
-    }
-
-    /// Faults of the module at their places in the text.
-    fn placed(&self, faults: Vec<(Option<usize>, Diagnostic)>, places: &[Place]) -> Diagnostics {
-        let placed = |(at, fault): (Option<usize>, Diagnostic)| match at.and_then(|at| places.get(at)) {
-            Some(place) => fault.at(self.cursor.span((place.start, place.end)), "this operation"),
-            None => fault,
-        };
-        faults.into_iter().map(placed).collect()
+        let cursor = self.cursor;
+        // The module is all that is needed now, and takes the most memory while it is checked.
+        drop(self);
+        CheckedHlo::or_each(module).map_err(|faults| placed(faults, &places, cursor))
     }
 
     /// The number of the entry.
@@ -259,6 +253,15 @@ impl Reader<'_> {
             ..HloComputationProto::default()
         }
     }
+}
+
+/// Faults of the module at their places in the text.
+fn placed(faults: Vec<(Option<usize>, Diagnostic)>, places: &[Place], cursor: Cursor<'_>) -> Diagnostics {
+    let placed = |(at, fault): (Option<usize>, Diagnostic)| match at.and_then(|at| places.get(at)) {
+        Some(place) => fault.at(cursor.span((place.start, place.end)), "this operation"),
+        None => fault,
+    };
+    faults.into_iter().map(placed).collect()
 }
 
 /// `base.id`.

@@ -5,6 +5,7 @@ use super::body::{Frame, Place, Takes, Val};
 use super::op::Stated;
 use super::reader::Reader;
 use super::signature::{Argument, Signature};
+use super::string::symbol;
 use halite_support::{Diagnostic, Result, codes};
 
 impl<'t> Reader<'t> {
@@ -15,7 +16,7 @@ impl<'t> Reader<'t> {
             is_private |= self.cursor.eat_word(word) && word == "private";
         }
         let start = self.cursor.at_next();
-        let name = self.cursor.symbol()?;
+        let name = symbol(&mut self.cursor)?;
         let place = (start, self.cursor.at);
         let mut signature = Signature::default();
         self.cursor.expect(b'(')?;

@@ -1,6 +1,6 @@
 //! Locations of operations.
 
-use super::cursor::unescaped;
+use super::string::unescaped;
 use halite_hlo::proto::OpMetadata;
 use rustc_hash::FxHashMap;
 

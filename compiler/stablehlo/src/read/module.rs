@@ -3,9 +3,10 @@
 use super::attribute::Attributes;
 use super::op::Stated;
 use super::reader::Reader;
+use super::string::symbol;
 use halite_hlo::CheckedHlo;
 use halite_hlo::proto::FrontendAttributes;
-use halite_support::{Diagnostic, Diagnostics, Result, SourceFile, codes};
+use halite_support::{Cursor, Diagnostic, Diagnostics, Result, SourceFile, codes};
 
 /// The frontend attribute of a module that has the meshes of its shardings, by the name that XLA gives it.
 const MESHES: &str = "xla.sdy.meshes";
@@ -102,7 +103,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn dialect_resources(&mut self, inside: &mut super::cursor::Cursor<'t>, section: &str) -> Result<()> {
+    fn dialect_resources(&mut self, inside: &mut Cursor<'t>, section: &str) -> Result<()> {
         inside.word()?;
         inside.expect(b':')?;
         inside.expect(b'{')?;
@@ -147,7 +148,7 @@ impl<'t> Reader<'t> {
     /// `@name attributes {..} {..}`, from behind the word.
     fn module(&mut self) -> Result<()> {
         if self.cursor.peek() == b'@' {
-            self.module.name = self.cursor.symbol()?;
+            self.module.name = symbol(&mut self.cursor)?;
         }
         if self.cursor.eat_word("attributes") {
             let attributes = self.dictionary(0)?;
@@ -246,7 +247,7 @@ impl<'t> Reader<'t> {
 
     /// `@name = <["x"=2]>` of Shardy, kept as XLA does.
     fn mesh(&mut self) -> Result<()> {
-        let name = self.cursor.symbol()?;
+        let name = symbol(&mut self.cursor)?;
         self.cursor.expect(b'=')?;
         let start = self.cursor.at_next();
         self.cursor.group()?;

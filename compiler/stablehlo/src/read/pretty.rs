@@ -4,6 +4,7 @@ use super::attribute::{Attribute, Value};
 use super::body::{Place, Takes};
 use super::op::Op;
 use super::reader::Reader;
+use super::string::symbol;
 use super::types::TypeId;
 use halite_support::{Diagnostic, Result, codes};
 
@@ -44,7 +45,7 @@ pub(crate) fn constant<'t>(reader: &mut Reader<'t>, op: &mut Op<'t>, _: usize) -
 /// `@name(%a) {..} : (..) -> ..`.
 pub(crate) fn call<'t>(reader: &mut Reader<'t>, op: &mut Op<'t>, _: usize) -> Result<()> {
     let start = reader.cursor.at_next();
-    let name = reader.cursor.symbol()?;
+    let name = symbol(&mut reader.cursor)?;
     op.attributes.push("callee", Attribute { value: Value::Symbol(name), place: (start, reader.cursor.at) });
     reader.cursor.expect(b'(')?;
     if !reader.cursor.eat(b')') {

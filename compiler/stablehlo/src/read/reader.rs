@@ -2,14 +2,13 @@
 
 use super::attribute::Attribute;
 use super::body::{Capture, Found, Frame, Place, Region, Takes, Val};
-use super::cursor::Cursor;
 use super::location::Locations;
 use super::program::Program;
 use super::signature::Signature;
 use super::types::{TypeId, Types};
 use halite_hlo::Opcode;
 use halite_hlo::proto::{HloModuleProto, ShapeProto};
-use halite_support::{Diagnostic, Diagnostics, FileId, Result, codes};
+use halite_support::{Cursor, Diagnostic, Diagnostics, FileId, Result, codes};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 

@@ -1,9 +1,8 @@
 //! Types of values, each different one once.
 
-use super::cursor::Cursor;
 use halite_hlo::proto::ShapeProto;
 use halite_hlo::{ArrayType, Type};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Cursor, Diagnostic, Result, codes};
 use halite_tensor::{DType, Shape};
 use rustc_hash::FxHashMap;
 

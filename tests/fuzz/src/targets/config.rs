@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const TARGET: Target = Target {
     name: "config",
-    share: 150,
+    share: 130,
     seeds,
     prepare: |folder| {
         let path = folder.join("config.json");

@@ -12,7 +12,7 @@ use std::path::Path;
 
 pub(crate) const TARGET: Target = Target {
     name: "safetensors",
-    share: 139,
+    share: 119,
     seeds,
     mutate,
     prepare: |folder| {

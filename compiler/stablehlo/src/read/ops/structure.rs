@@ -130,7 +130,7 @@ fn config<'t>(reader: &Reader<'t>, op: &mut Op<'t>) -> Result<Vec<u8>> {
     match op.attributes.take("backend_config").filter(|config| config.value != Value::Text("")).or(typed) {
         None => Ok(Vec::new()),
         Some(config) => match config.value {
-            Value::Text(raw) => Ok(crate::read::cursor::unescaped_bytes(raw)),
+            Value::Text(raw) => Ok(crate::read::string::unescaped_bytes(raw)),
             Value::Dictionary(_) => Ok(config.written(&reader.cursor).as_bytes().to_vec()),
             _ => Err(reader.misfit(&config, "a string or a dictionary")),
         },

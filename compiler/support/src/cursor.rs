@@ -1,30 +1,31 @@
-//! A place in a text, and the words, names and marks that stand there.
+//! A place in a text of MLIR or HLO, and the words, names and marks that stand there.
 
-use halite_support::{Diagnostic, FileId, Result, Span, codes};
+use crate::{Diagnostic, FileId, Result, Span, codes};
 
 /// A place in a text. Every method that reads skips blanks and comments first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cursor<'t> {
+pub struct Cursor<'t> {
     text: &'t str,
     file: FileId,
     /// The next byte.
-    pub(crate) at: usize,
+    pub at: usize,
     /// The byte at which reading ends.
     end: usize,
 }
 
 impl<'t> Cursor<'t> {
-    pub(crate) fn new(text: &'t str, file: FileId) -> Self {
+    /// The begin of a text.
+    pub fn new(text: &'t str, file: FileId) -> Self {
         Self { text, file, at: 0, end: text.len() }
     }
 
     /// The same text from one byte up to another.
-    pub(crate) fn within(self, (start, end): (usize, usize)) -> Self {
+    pub fn within(self, (start, end): (usize, usize)) -> Self {
         Self { at: start.min(self.text.len()), end: end.min(self.text.len()), ..self }
     }
 
     /// The byte at which reading ends.
-    pub(crate) fn length(&self) -> usize {
+    pub fn length(&self) -> usize {
         self.end
     }
 
@@ -33,7 +34,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The text between two bytes.
-    pub(crate) fn slice(&self, start: usize, end: usize) -> &'t str {
+    pub fn slice(&self, start: usize, end: usize) -> &'t str {
         self.text.get(start..end).unwrap_or_default()
     }
 
@@ -46,72 +47,82 @@ impl<'t> Cursor<'t> {
     }
 
     /// Skips blanks and comments.
-    pub(crate) fn skip(&mut self) {
+    pub fn skip(&mut self) {
         loop {
             match self.byte(0) {
                 b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
                 b'/' if self.byte(1) == b'/' => self.skip_line(),
+                b'/' if self.byte(1) == b'*' => self.skip_comment(),
                 _ => return,
             }
         }
     }
 
+    /// Goes behind a comment between `/*` and `*/`, or to the end of the text.
+    fn skip_comment(&mut self) {
+        let rest = self.slice(self.at + 2, self.end);
+        self.at += 2 + rest.find("*/").map_or(rest.len(), |length| length + 2);
+    }
+
     /// Goes to the end of the line.
-    pub(crate) fn skip_line(&mut self) {
+    pub fn skip_line(&mut self) {
         let rest = self.slice(self.at, self.end);
         self.at += rest.find('\n').unwrap_or(rest.len());
     }
 
     /// The next byte that is no blank; 0 at the end.
-    pub(crate) fn peek(&mut self) -> u8 {
+    pub fn peek(&mut self) -> u8 {
         self.skip();
         self.byte(0)
     }
 
     /// Where the next thing that is no blank begins.
-    pub(crate) fn at_next(&mut self) -> usize {
+    pub fn at_next(&mut self) -> usize {
         self.skip();
         self.at
     }
 
     /// The bytes from here on.
-    pub(crate) fn rest(&self) -> &'t [u8] {
+    pub fn rest(&self) -> &'t [u8] {
         self.bytes().get(self.at..self.end).unwrap_or_default()
     }
 
-    pub(crate) fn is_at_end(&mut self) -> bool {
+    /// Whether nothing but blanks and comments is left.
+    pub fn is_at_end(&mut self) -> bool {
         self.skip();
         self.at >= self.end
     }
 
     /// Takes a mark if it is next.
-    pub(crate) fn eat(&mut self, mark: u8) -> bool {
+    pub fn eat(&mut self, mark: u8) -> bool {
         let is_next = self.peek() == mark;
         self.at += usize::from(is_next);
         is_next
     }
 
     /// Takes a mark of several bytes if it is next.
-    pub(crate) fn eat_all(&mut self, mark: &str) -> bool {
+    pub fn eat_all(&mut self, mark: &str) -> bool {
         self.skip();
         let is_next = self.slice(self.at, self.end).starts_with(mark);
         self.at += if is_next { mark.len() } else { 0 };
         is_next
     }
 
-    pub(crate) fn expect(&mut self, mark: u8) -> Result<()> {
+    /// Takes a mark, which must be next.
+    pub fn expect(&mut self, mark: u8) -> Result<()> {
         match self.eat(mark) {
             true => Ok(()),
             false => Err(self.unexpected(&format!("`{}`", char::from(mark)))),
         }
     }
 
-    pub(crate) fn expect_all(&mut self, mark: &str) -> Result<()> {
+    /// Takes a mark of several bytes, which must be next.
+    pub fn expect_all(&mut self, mark: &str) -> Result<()> {
         if self.eat_all(mark) { Ok(()) } else { Err(self.unexpected(&format!("`{mark}`"))) }
     }
 
     /// The word that is next, without taking it; empty where none is.
-    pub(crate) fn peek_word(&mut self) -> &'t str {
+    pub fn peek_word(&mut self) -> &'t str {
         self.skip();
         match self.byte(0) {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.run(0, is_word),
@@ -119,15 +130,24 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// The word that is next, in which `-` may stand too, without taking it; empty where none is.
+    pub fn peek_dashed(&mut self) -> &'t str {
+        self.skip();
+        match self.byte(0) {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.run(0, is_mark),
+            _ => "",
+        }
+    }
+
     /// Takes a word if it is next.
-    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+    pub fn eat_word(&mut self, word: &str) -> bool {
         let is_next = self.peek_word() == word;
         self.at += if is_next { word.len() } else { 0 };
         is_next
     }
 
     /// A word: the name of an operation or attribute.
-    pub(crate) fn word(&mut self) -> Result<&'t str> {
+    pub fn word(&mut self) -> Result<&'t str> {
         match self.peek_word() {
             "" => Err(self.unexpected("a word")),
             word => {
@@ -146,7 +166,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// A name behind a mark such as `%`, without it.
-    pub(crate) fn name(&mut self, mark: u8, what: &str) -> Result<&'t str> {
+    pub fn name(&mut self, mark: u8, what: &str) -> Result<&'t str> {
         self.skip();
         let name = if self.byte(0) == mark { self.run(1, is_mark) } else { "" };
         if name.is_empty() {
@@ -156,18 +176,8 @@ impl<'t> Cursor<'t> {
         Ok(name)
     }
 
-    /// The name of a function, without its `@`.
-    pub(crate) fn symbol(&mut self) -> Result<String> {
-        self.skip();
-        if self.byte(0) == b'@' && self.byte(1) == b'"' {
-            self.at += 1;
-            return self.string();
-        }
-        self.name(b'@', "a name such as `@main`").map(str::to_owned)
-    }
-
     /// A string literal as it is written, without its quotes.
-    pub(crate) fn raw_string(&mut self) -> Result<&'t str> {
+    pub fn raw_string(&mut self) -> Result<&'t str> {
         if self.peek() != b'"' {
             return Err(self.unexpected("a string in quotes"));
         }
@@ -189,13 +199,8 @@ impl<'t> Cursor<'t> {
         Ok(self.slice(start, end))
     }
 
-    /// A string literal.
-    pub(crate) fn string(&mut self) -> Result<String> {
-        self.raw_string().map(unescaped)
-    }
-
     /// A whole number.
-    pub(crate) fn integer(&mut self) -> Result<i64> {
+    pub fn integer(&mut self) -> Result<i64> {
         let start = self.at_next();
         let sign = usize::from(self.byte(0) == b'-');
         let digits = self.run(sign, |byte| byte.is_ascii_alphanumeric());
@@ -217,7 +222,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Skips a group in marks such as `<` and `>` that begins here, with all in it; the place of what is between them.
-    pub(crate) fn group(&mut self) -> Result<(usize, usize)> {
+    pub fn group(&mut self) -> Result<(usize, usize)> {
         if !matches!(self.peek(), b'<' | b'(' | b'[' | b'{') {
             return Err(self.unexpected("`<`"));
         }
@@ -248,17 +253,17 @@ impl<'t> Cursor<'t> {
     }
 
     /// The place between two bytes.
-    pub(crate) fn span(&self, (start, end): (usize, usize)) -> Span {
+    pub fn span(&self, (start, end): (usize, usize)) -> Span {
         Span::new(self.file, start, end)
     }
 
     /// A fault of syntax at a place.
-    pub(crate) fn fault(&self, place: (usize, usize), message: &str, label: &str) -> Diagnostic {
+    pub fn fault(&self, place: (usize, usize), message: &str, label: &str) -> Diagnostic {
         Diagnostic::error(codes::SYNTAX, message).at(self.span(place), label)
     }
 
     /// The fault that something else is next.
-    pub(crate) fn unexpected(&mut self, expected: &str) -> Diagnostic {
+    pub fn unexpected(&mut self, expected: &str) -> Diagnostic {
         self.skip();
         let length = match self.byte(0) {
             b'"' => 1,
@@ -289,32 +294,6 @@ fn is_mark(byte: u8) -> bool {
     is_word(byte) || byte == b'-'
 }
 
-/// The text of a string literal: two hexadecimal digits are a byte. What is no UTF-8 then is replaced.
-pub(crate) fn unescaped(raw: &str) -> String {
-    if raw.contains('\\') { String::from_utf8_lossy(&unescaped_bytes(raw)).into_owned() } else { raw.to_owned() }
-}
-
-/// The bytes of a string literal.
-pub(crate) fn unescaped_bytes(raw: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(raw.len());
-    let mut rest = raw.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
-        let (byte, taken) = match (first, after.first()) {
-            (b'\\', Some(b'n')) => (b'\n', 1),
-            (b'\\', Some(b't')) => (b'\t', 1),
-            (b'\\', Some(&other)) => match (digit(0), digit(1)) {
-                (Some(high), Some(low)) => ((high * 16 + low) as u8, 2),
-                _ => (other, 1),
-            },
-            _ => (first, 0),
-        };
-        bytes.push(byte);
-        rest = after.get(taken..).unwrap_or_default();
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,13 +304,16 @@ mod tests {
 
     #[test]
     fn words_names_and_numbers_are_told_apart() {
-        let mut text = cursor(" stablehlo.add %add.3, @main // aside\n @\"a b\" -12 0x1F \"a\\22b\\0A\" [");
+        let mut text =
+            cursor(" stablehlo.add %add.3, @main // aside\n /* and\n aside */ -12 0x1F \"a\\22b\" all-gather [");
         assert_eq!(text.word().unwrap(), "stablehlo.add");
         assert_eq!(text.name(b'%', "a value").unwrap(), "add.3");
         assert!(text.eat(b',') && !text.eat(b','));
-        assert_eq!([text.symbol().unwrap(), text.symbol().unwrap()], ["main", "a b"]);
+        assert_eq!(text.name(b'@', "a function").unwrap(), "main");
         assert_eq!([text.integer().unwrap(), text.integer().unwrap()], [-12, 31]);
-        assert_eq!(text.string().unwrap(), "a\"b\n");
+        assert_eq!(text.raw_string().unwrap(), "a\\22b");
+        assert_eq!((text.peek_word(), text.peek_dashed()), ("all", "all-gather"));
+        text.at += "all-gather".len();
         assert_eq!(text.word().unwrap_err().message(), "expected a word, found `[`");
     }
 
@@ -347,6 +329,6 @@ mod tests {
     #[test]
     fn no_number_is_too_long_to_be_refused() {
         assert!(cursor("99999999999999999999").integer().unwrap_err().message().contains("64 bits"));
-        assert!(cursor("-").integer().is_err() && cursor("").integer().is_err() && cursor("\"a").string().is_err());
+        assert!(cursor("-").integer().is_err() && cursor("").integer().is_err() && cursor("\"a").raw_string().is_err());
     }
 }
