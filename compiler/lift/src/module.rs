@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// When it has no entry, or the size of an array is not static.
 pub fn lift(graph: &Graph, ranks: usize) -> Result<Lifted> {
     let entry = graph.entry_number().ok_or_else(|| broken("the module has no entry"))?;
-    let registry = Registry::default();
+    let registry = Registry::builtin();
     let mut lifting = Lifting {
         graph,
         registry: &registry,

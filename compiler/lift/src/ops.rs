@@ -8,8 +8,11 @@ mod extremes;
 mod indexing;
 pub(crate) mod loops;
 mod movement;
+mod order;
+mod sorting;
 mod source;
 mod structure;
+mod trial;
 mod windows;
 
 use crate::site::Site;
@@ -21,6 +24,7 @@ pub(crate) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
         structure::lifted,
         loops::lifted,
         elementwise::lifted,
+        sorting::lifted,
         movement::lifted,
         source::lifted,
         contraction::lifted,
