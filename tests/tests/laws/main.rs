@@ -14,6 +14,7 @@ mod functions;
 mod gradients;
 mod lift;
 mod names;
+mod orders;
 mod packed_causality;
 mod pipelines;
 mod precision;

@@ -5,7 +5,7 @@ use crate::site::{Site, one};
 use halite_hlo::proto::WindowDimension;
 use halite_hlo::{Comparison, Opcode, WindowDim};
 use halite_ir::ops::{
-    And, BroadcastInDim, Compare, Constant, Direction, Iota, Multiply, ReduceWindow, Reduction, Select,
+    And, BroadcastInDim, Compare, Constant, Direction, Iota, Multiply, Pad, ReduceWindow, Reduction, Select,
     SelectAndScatter, Subtract,
 };
 use halite_ir::{Op, TensorType, Value, Values};
@@ -24,7 +24,10 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let blocks: Option<Dims> = windows.iter().map(block).collect();
     let lines: Option<Vec<Line>> = windows.iter().map(Line::of).collect();
     let made = blocks.and_then(|sizes| apart(site, kind, (x, init), &sizes));
-    let made = made.or_else(|| along(site, kind, (x, init), &lines?));
+    let made = made.or_else(|| {
+        let lines = lines?;
+        cumulative(site, kind, (x, init), &lines).or_else(|| along(site, kind, (x, init), &lines))
+    });
     // Padding of a dimension without windows is none of theirs.
     let made = made.filter(|&made| Some(site.b.ty(made)) == site.ty());
     made.or_else(|| anywhere(site, kind, (x, init))).map(one)
@@ -53,7 +56,7 @@ fn anywhere(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value))
     if is_identity(site, kind, init) {
         return Some(reduced);
     }
-    if kind == Reduction::Sum {
+    if !kind.is_idempotent() {
         return None;
     }
     let shape = site.b.shape(reduced).clone();
@@ -108,12 +111,42 @@ fn apart(site: &mut Site<'_, '_>, kind: Reduction, operands: (Value, Value), siz
     reduced(site, kind, (x, operands.1), inside)
 }
 
+/// Windows of each element and all before it, or all after it, along one dimension. What is combined reaches twice as far each time.
+fn cumulative(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value), lines: &[Line]) -> Option<Value> {
+    let (dim, line) = only(lines)?;
+    let shape = site.b.shape(x).clone();
+    let size = i64::try_from(shape[dim]).ok()?;
+    let forwards = line.before >= size - 1 && line.size == line.before + 1;
+    let backwards = line.before == 0 && line.size >= size;
+    let fits = line.stride == 1 && *site.ty()?.shape() == shape && is_identity(site, kind, init);
+    if !fits || !(forwards || backwards) {
+        return None;
+    }
+    let combine = Op::of_opcode(kind.hlo().op().into())?;
+    let nothing = site.emit(Constant::new(kind.identity(site.b.dtype(x))), &[])?;
+    let (mut combined, mut reach) = (x, 1);
+    while reach < size {
+        let mut pad = Pad::none(shape.rank());
+        let by = if forwards { reach } else { -reach };
+        (pad.low[dim], pad.high[dim]) = (by, -by);
+        let moved = site.emit(pad, &[combined, nothing])?;
+        combined = site.emit(combine.clone(), &[combined, moved])?;
+        reach *= 2;
+    }
+    Some(combined)
+}
+
+/// The only dimension whose windows are of several elements.
+fn only(lines: &[Line]) -> Option<(usize, &Line)> {
+    let mut others = lines.iter().enumerate().filter(|(_, line)| !line.is_point());
+    let only = others.next()?;
+    others.next().is_none().then_some(only)
+}
+
 /// Windows that overlap or leave something out, along one dimension, as sums over all earlier elements are: a copy of the dimension for
 /// each window, in which what is outside of it changes nothing.
 fn along(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value), lines: &[Line]) -> Option<Value> {
-    let [(dim, line)] = lines.iter().enumerate().filter(|(_, line)| !line.is_point()).collect::<Vec<_>>()[..] else {
-        return None;
-    };
+    let (dim, line) = only(lines)?;
     // Elements of padding are what is begun with.
     if !is_identity(site, kind, init) {
         return None;
