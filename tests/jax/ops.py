@@ -177,10 +177,15 @@ def top_k(rng):
     return lambda x: lax.top_k(x, count), [x]
 
 
+def coupled(a, b):
+    """A product with its derivative, and the logarithm of a sum of exponentials. JAX's gradients need that the order tells nothing."""
+    return a[0] * b[0], a[0] * b[1] + a[1] * b[0], jnp.logaddexp(a[2], b[2])
+
+
 def reductions(rng):
     shape, _ = small(rng)
     dims = tuple(int(dim) for dim in rng.permutation(len(shape))[: rng.integers(1, len(shape) + 1)])
-    form = int(rng.integers(0, 8))
+    form = int(rng.integers(0, 9))
     x = array(rng, shape)
     if form == 0 and rng.random() < 0.5:
         x = np.where(rng.random(shape) < 0.3, 0.0, x)
@@ -193,10 +198,11 @@ def reductions(rng):
         lambda x, bits: lax.reduce_xor(bits, dims),
         lambda x, bits: lax.reduce_and(bits, dims),
         lambda x, bits: lax.reduce_or(bits, dims),
-        lambda x, bits: lax.reduce((x, bits), (1.0, 1), lambda a, b: (a[0] * b[0], a[1] + b[1]), dims),
+        lambda x, bits: lax.reduce((x, bits), (1.0, np.int32(0)), lambda a, b: (a[0] * b[0], a[1] + b[1]), dims),
+        lambda x, bits: lax.reduce((x, x, x), (1.0, 0.0, -np.inf), coupled, dims),
     ]
     function = lambda x, bits: functions[form](x, bits)
-    function.smooth = form == 0
+    function.smooth = form in (0, 8)
     return function, [x, bits]
 
 
@@ -211,11 +217,14 @@ def cumulative(rng):
 
 
 def branches(rng):
-    """A branch that data says, some of which are not finite where they are not taken."""
+    """A branch that data says, some of which are not finite where they are not taken. JAX makes choices of those of a batch of data, whose
+    gradients need finite ones."""
     shape, _ = small(rng)
-    of = [jnp.sin, lambda x: jnp.log(x - 1.2), lambda x: x / (x - x), lambda x: jnp.sqrt(x - 5.0), lambda x: 2.0 * x * x]
+    form = int(rng.integers(0, 3))
+    finite = [jnp.sin, jnp.cos, jnp.exp, jnp.log, jnp.sqrt]
+    of = finite if form == 2 else [jnp.sin, lambda x: jnp.log(x - 1.2), lambda x: x / (x - x), lambda x: jnp.sqrt(x - 5.0), lambda x: 2.0 * x * x]
     chosen = [of[int(at)] for at in rng.permutation(len(of))[: rng.integers(2, 5)]]
-    form, at = int(rng.integers(0, 3)), int(rng.integers(-1, len(chosen) + 1))
+    at = int(rng.integers(-1, len(chosen) + 1))
     w = array(rng, shape)
     functions = [
         lambda x, w, at: lax.cond(at > 0, lambda x: chosen[0](x) + w, lambda x: chosen[1](x) * w, x),

@@ -1,10 +1,12 @@
 //! The IR of instructions, by families of opcodes.
 
+mod branches;
 mod collective;
 mod contraction;
 mod convolution;
 mod elementwise;
 mod extremes;
+mod folding;
 mod indexing;
 pub(crate) mod loops;
 mod movement;
@@ -23,6 +25,7 @@ pub(crate) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let families = [
         structure::lifted,
         loops::lifted,
+        branches::lifted,
         elementwise::lifted,
         sorting::lifted,
         movement::lifted,
@@ -30,6 +33,7 @@ pub(crate) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
         contraction::lifted,
         convolution::lifted,
         extremes::lifted,
+        folding::lifted,
         windows::lifted,
         indexing::lifted,
         collective::lifted,

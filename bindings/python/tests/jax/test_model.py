@@ -15,10 +15,6 @@ from models import LLAMA, OPTIMIZER
 from test_architectures import batch_of, compiled, named
 from twins import TWINS, attention, causal, cross_entropy, heads, linear, rms_norm, rope
 
-REFUSED = {"deepseek_v2": "sort", "mixtral": "sort"}
-"""Those that have what is not taken yet, by name."""
-
-
 def grads_of(model: halite.jax.Model, params: Any, batch: Any, **overrides: Any) -> tuple[dict[str, Any], Any]:
     """The metrics of a batch and the pytree of gradients, in f64."""
     grads = halite.jax.grads(halite.compile(model, precision="fp64", roles=["train_step", "grads"], **overrides))
@@ -40,10 +36,6 @@ def test_published_architectures_are_taken_from_jax(name: str) -> None:
     state = named(bundle, halite.jax.train_step(bundle).init(3))
     params = {key: array for key, array in state.items() if not key.startswith(("m.", "v.", "step"))}
     model = halite.jax.model(lambda params, batch: TWINS[name](params, config, batch), params, batch, name=name)
-    if name in REFUSED:
-        with pytest.raises(halite.Error, match=f"the program has `{REFUSED[name]}`"):
-            halite.compile(model)
-        return
     metrics, gradients = grads_of(model, params, batch)
     (loss, count), expected = jax.value_and_grad(lambda params: TWINS[name](params, config, batch), has_aux=True)(params)
     np.testing.assert_allclose([metrics["loss"], metrics["count"]], [loss, count], rtol=1e-12)

@@ -5,7 +5,7 @@ use crate::site::{Site, one};
 use halite_hlo::proto::WindowDimension;
 use halite_hlo::{Comparison, Opcode, WindowDim};
 use halite_ir::ops::{
-    And, BroadcastInDim, Compare, Constant, Direction, Iota, Multiply, Pad, ReduceWindow, Reduction, Select,
+    And, BroadcastInDim, Compare, Constant, Direction, Iota, Multiply, ReduceWindow, Reduction, Select,
     SelectAndScatter, Subtract,
 };
 use halite_ir::{Op, TensorType, Value, Values};
@@ -24,10 +24,7 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let blocks: Option<Dims> = windows.iter().map(block).collect();
     let lines: Option<Vec<Line>> = windows.iter().map(Line::of).collect();
     let made = blocks.and_then(|sizes| apart(site, kind, (x, init), &sizes));
-    let made = made.or_else(|| {
-        let lines = lines?;
-        cumulative(site, kind, (x, init), &lines).or_else(|| along(site, kind, (x, init), &lines))
-    });
+    let made = made.or_else(|| along(site, kind, (x, init), &lines?));
     // Padding of a dimension without windows is none of theirs.
     let made = made.filter(|&made| Some(site.b.ty(made)) == site.ty());
     made.or_else(|| anywhere(site, kind, (x, init))).map(one)
@@ -111,33 +108,8 @@ fn apart(site: &mut Site<'_, '_>, kind: Reduction, operands: (Value, Value), siz
     reduced(site, kind, (x, operands.1), inside)
 }
 
-/// Windows of each element and all before it, or all after it, along one dimension. What is combined reaches twice as far each time.
-fn cumulative(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value), lines: &[Line]) -> Option<Value> {
-    let (dim, line) = only(lines)?;
-    let shape = site.b.shape(x).clone();
-    let size = i64::try_from(shape[dim]).ok()?;
-    let forwards = line.before >= size - 1 && line.size == line.before + 1;
-    let backwards = line.before == 0 && line.size >= size;
-    let fits = line.stride == 1 && *site.ty()?.shape() == shape && is_identity(site, kind, init);
-    if !fits || !(forwards || backwards) {
-        return None;
-    }
-    let combine = Op::of_opcode(kind.hlo().op().into())?;
-    let nothing = site.emit(Constant::new(kind.identity(site.b.dtype(x))), &[])?;
-    let (mut combined, mut reach) = (x, 1);
-    while reach < size {
-        let mut pad = Pad::none(shape.rank());
-        let by = if forwards { reach } else { -reach };
-        (pad.low[dim], pad.high[dim]) = (by, -by);
-        let moved = site.emit(pad, &[combined, nothing])?;
-        combined = site.emit(combine.clone(), &[combined, moved])?;
-        reach *= 2;
-    }
-    Some(combined)
-}
-
 /// The only dimension whose windows are of several elements.
-fn only(lines: &[Line]) -> Option<(usize, &Line)> {
+pub(super) fn only(lines: &[Line]) -> Option<(usize, &Line)> {
     let mut others = lines.iter().enumerate().filter(|(_, line)| !line.is_point());
     let only = others.next()?;
     others.next().is_none().then_some(only)
@@ -179,15 +151,15 @@ fn along(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value), li
 }
 
 /// The windows of a dimension.
-struct Line {
-    size: i64,
-    stride: i64,
+pub(super) struct Line {
+    pub(super) size: i64,
+    pub(super) stride: i64,
     /// The distance by which the first begins before the first element.
-    before: i64,
+    pub(super) before: i64,
 }
 
 impl Line {
-    fn of(dim: &WindowDimension) -> Option<Self> {
+    pub(super) fn of(dim: &WindowDimension) -> Option<Self> {
         let plain = dim.window_dilation <= 1 && dim.base_dilation <= 1 && !dim.window_reversal;
         let (size, stride, before) = (dim.size, dim.stride, dim.padding_low);
         let is_small =
@@ -196,7 +168,7 @@ impl Line {
     }
 
     /// Whether each element is a window of its own.
-    fn is_point(&self) -> bool {
+    pub(super) fn is_point(&self) -> bool {
         (self.size, self.stride, self.before) == (1, 1, 0)
     }
 }
