@@ -10,6 +10,7 @@ mod causality_idioms;
 mod causality_mutations;
 mod causality_verdicts;
 mod exact_integers;
+mod foreign;
 mod functions;
 mod gradients;
 mod lift;

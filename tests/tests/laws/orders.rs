@@ -82,7 +82,7 @@ return %4#0, %4#1, %4#2, %4#3 : {types}
     read.unwrap_or_else(|faults| panic!("{comparator}: {faults:?}")).encode()
 }
 
-fn lifted(bytes: &[u8]) -> Lifted {
+pub(crate) fn lifted(bytes: &[u8]) -> Lifted {
     let hlo = CheckedHlo::new(decode(bytes).expect("it is HLO")).expect("it is sound");
     lift(hlo.graph(), 1).expect("it is lifted")
 }
