@@ -32,6 +32,8 @@ MODES = ["clip", "fill", "promise_in_bounds"]
 
 def array(rng, shape, dtype=np.float64):
     """Random elements; integers are small, so that some are equal."""
+    if np.dtype(dtype).kind == "b":
+        return rng.random(shape) < 0.5
     if np.dtype(dtype).kind == "f":
         return rng.uniform(0.5, 2.0, shape).astype(dtype)
     return rng.integers(-9, 10, shape).astype(dtype)
@@ -136,7 +138,113 @@ def windows(rng):
     return function, [array(rng, sizes)]
 
 
-KINDS = {"convolution": convolution, "gather": gather, "scatter": scatter, "windows": windows}
+def small(rng, least=1):
+    """A random shape, and one of its dimensions."""
+    shape = [int(size) for size in rng.integers(least, 7, rng.integers(1, 4))]
+    return shape, int(rng.integers(0, len(shape)))
+
+
+def special(rng, shape):
+    """Random floats of which some are equal, zeros of both signs, infinities and NaN of both signs."""
+    values = [0.0, -0.0, 1.0, 2.0, -1.0, -2.0, np.inf, -np.inf, np.nan, -np.nan]
+    return rng.choice(values, shape)
+
+
+def sort(rng):
+    shape, dim = small(rng)
+    count, floats = int(rng.integers(1, 5)), bool(rng.random() < 0.7)
+    keys = int(rng.integers(1, min(count, 3) + 1))
+    types = [np.float64, np.float32, np.int32, np.int64, np.uint8, np.bool_]
+    made = [array(rng, shape, np.float64 if floats else types[int(rng.integers(0, len(types)))]) for _ in range(count)]
+    if rng.random() < 0.3:
+        made = [special(rng, shape).astype(leaf.dtype) if leaf.dtype.kind == "f" else leaf for leaf in made]
+    form = int(rng.integers(0, 4))
+    functions = [
+        lambda *operands: lax.sort(operands, dimension=dim, num_keys=keys),
+        lambda x, *_: jnp.sort(x, dim, descending=keys == 1),
+        lambda x, *_: jnp.argsort(x, dim, descending=keys == 1),
+        lambda *operands: jnp.lexsort(operands[:3], axis=dim),
+    ]
+    function = lambda *operands: functions[form](*operands)
+    function.smooth = floats and all(np.isfinite(leaf).all() and np.unique(leaf).size == leaf.size for leaf in made)
+    return function, made
+
+
+def top_k(rng):
+    shape, _ = small(rng)
+    x = array(rng, shape, [np.float64, np.float64, np.int32][int(rng.integers(0, 3))])
+    count = int(rng.integers(1, shape[-1] + 1))
+    return lambda x: lax.top_k(x, count), [x]
+
+
+def coupled(a, b):
+    """A product with its derivative, and the logarithm of a sum of exponentials. JAX's gradients need that the order tells nothing."""
+    return a[0] * b[0], a[0] * b[1] + a[1] * b[0], jnp.logaddexp(a[2], b[2])
+
+
+def reductions(rng):
+    shape, _ = small(rng)
+    dims = tuple(int(dim) for dim in rng.permutation(len(shape))[: rng.integers(1, len(shape) + 1)])
+    form = int(rng.integers(0, 9))
+    x = array(rng, shape)
+    if form == 0 and rng.random() < 0.5:
+        x = np.where(rng.random(shape) < 0.3, 0.0, x)
+    bits = array(rng, shape, np.int32)
+    functions = [
+        lambda x, bits: jnp.prod(x, dims),
+        lambda x, bits: jnp.prod(bits, dims),
+        lambda x, bits: jnp.any(x > 1.2, dims),
+        lambda x, bits: jnp.all(x > 1.2, dims),
+        lambda x, bits: lax.reduce_xor(bits, dims),
+        lambda x, bits: lax.reduce_and(bits, dims),
+        lambda x, bits: lax.reduce_or(bits, dims),
+        lambda x, bits: lax.reduce((x, bits), (1.0, np.int32(0)), lambda a, b: (a[0] * b[0], a[1] + b[1]), dims),
+        lambda x, bits: lax.reduce((x, x, x), (1.0, 0.0, -np.inf), coupled, dims),
+    ]
+    function = lambda x, bits: functions[form](x, bits)
+    function.smooth = form in (0, 8)
+    return function, [x, bits]
+
+
+def cumulative(rng):
+    shape, dim = small(rng)
+    forms = [lax.cumsum, lax.cumprod, lax.cummax, lax.cummin, lax.cumlogsumexp]
+    form, reverse = forms[int(rng.integers(0, len(forms)))], bool(rng.random() < 0.5)
+    x = array(rng, shape, np.float64 if form is lax.cumlogsumexp or rng.random() < 0.8 else np.int32)
+    if form is lax.cumprod and x.dtype.kind == "f" and rng.random() < 0.5:
+        x = np.where(rng.random(shape) < 0.3, 0.0, x)
+    return lambda x: form(x, axis=dim, reverse=reverse), [x]
+
+
+def branches(rng):
+    """A branch that data says, some of which are not finite where they are not taken. JAX makes choices of those of a batch of data, whose
+    gradients need finite ones."""
+    shape, _ = small(rng)
+    form = int(rng.integers(0, 3))
+    finite = [jnp.sin, jnp.cos, jnp.exp, jnp.log, jnp.sqrt]
+    of = finite if form == 2 else [jnp.sin, lambda x: jnp.log(x - 1.2), lambda x: x / (x - x), lambda x: jnp.sqrt(x - 5.0), lambda x: 2.0 * x * x]
+    chosen = [of[int(at)] for at in rng.permutation(len(of))[: rng.integers(2, 5)]]
+    at = int(rng.integers(-1, len(chosen) + 1))
+    w = array(rng, shape)
+    functions = [
+        lambda x, w, at: lax.cond(at > 0, lambda x: chosen[0](x) + w, lambda x: chosen[1](x) * w, x),
+        lambda x, w, at: lax.switch(at, [lambda x, f=f: (f(x), w * f(w)) for f in chosen], x),
+        lambda x, w, at: jax.vmap(lambda a: lax.cond(a > 1.2, chosen[0], chosen[1], a))(x.reshape(-1)),
+    ]
+    return lambda x, w, at: functions[form](x, w, at), [array(rng, shape), w, np.int32(at)]
+
+
+KINDS = {
+    "branches": branches,
+    "convolution": convolution,
+    "cumulative": cumulative,
+    "gather": gather,
+    "reductions": reductions,
+    "scatter": scatter,
+    "sort": sort,
+    "top_k": top_k,
+    "windows": windows,
+}
 
 
 def objective(function, args, rng):

@@ -46,7 +46,7 @@ impl OnMesh {
         require_partitioned(graph, self.stated.is_some())?;
         let mut lifted = lift(graph, self.mesh.num_ranks())?;
         let (claims, warning) = self.claims(graph, &lifted)?;
-        lifted.lay(&self.mesh, &claims);
+        lifted.lay(&self.mesh, &claims)?;
         let findings = counted_findings(replicas(&lifted.module, Moves::Unwritten));
         let verdict = Verdict::of(&findings, &lifted);
         let text = describe(graph, &self.mesh, &lifted, &claims, (&findings, &verdict));

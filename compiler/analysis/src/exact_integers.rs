@@ -99,7 +99,7 @@ impl Computed<'_> {
             Op::ShiftRightLogical(_) => x.shift_right_logical(y),
             Op::BitcastConvert(_) if x.low >= 0 => x,
             Op::BitcastConvert(_) | Op::Not(_) | Op::ShiftRightArithmetic(_) => Range::ALL,
-            Op::Reduce(reduce) if matches!(reduce.kind, Reduction::And | Reduction::Or) => Range::ALL,
+            Op::Reduce(reduce) if matches!(reduce.kind, Reduction::And | Reduction::Or | Reduction::Xor) => Range::ALL,
             Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) => x,
             Op::Slice(_) | Op::Reverse(_) => x,
             Op::Pad(_) => x.union(y),
@@ -122,7 +122,7 @@ impl Computed<'_> {
             Op::Maximum(_) => x.maximum(y),
             Op::Minimum(_) => x.minimum(y),
             Op::Compare(_) => Range::new(0, 1),
-            Op::Reduce(reduce) => {
+            Op::Reduce(reduce) if reduce.kind != Reduction::Product => {
                 let sizes = self.function.ty(self.inst.args[0]).shape();
                 match (reduce.kind, reduce.dims.iter().map(|&dim| sizes[dim] as i128).product()) {
                     (Reduction::Sum, count) => x.sum_of(count),

@@ -203,12 +203,21 @@ pub enum ReduceKind {
     Or,
     /// Product.
     Multiply,
+    /// Bitwise or logical exclusive or.
+    Xor,
 }
 
 impl ReduceKind {
     /// Every kind.
-    pub const ALL: &[ReduceKind] =
-        &[ReduceKind::Add, ReduceKind::Max, ReduceKind::Min, ReduceKind::And, ReduceKind::Or, ReduceKind::Multiply];
+    pub const ALL: &[ReduceKind] = &[
+        ReduceKind::Add,
+        ReduceKind::Max,
+        ReduceKind::Min,
+        ReduceKind::And,
+        ReduceKind::Or,
+        ReduceKind::Multiply,
+        ReduceKind::Xor,
+    ];
 
     /// The op on two values.
     pub fn op(self) -> BinaryOp {
@@ -219,6 +228,7 @@ impl ReduceKind {
             ReduceKind::And => BinaryOp::And,
             ReduceKind::Or => BinaryOp::Or,
             ReduceKind::Multiply => BinaryOp::Multiply,
+            ReduceKind::Xor => BinaryOp::Xor,
         }
     }
 }

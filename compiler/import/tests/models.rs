@@ -138,3 +138,21 @@ fn layers_that_are_not_alike_stay() {
         assert!(!ir.contains("call"), "{ir}");
     }
 }
+
+/// The largest elements are the composite that targets have kernels for, whether `chlo.top_k` or a sort says so; what a model does not need
+/// of a sort is left to the passes.
+#[test]
+fn largest_elements_are_a_composite() {
+    let text = "
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %values, %indices = chlo.top_k(%y, k = 2) : tensor<4x8xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
+  %sum = stablehlo.reduce(%values init: %zero) applies stablehlo.add across dimensions = [0, 1]
+    : (tensor<4x2xf32>, tensor<f32>) -> tensor<f32>
+  return %sum : tensor<f32>
+}";
+    let ir = ir(text, "x | w", &["loss"], DType::F32);
+    assert_eq!(ir.matches("= top_k %").count(), 2, "{ir}");
+    assert!(ir.contains("{k = 2} : f32[4,2], s32[4,2]"), "{ir}");
+}

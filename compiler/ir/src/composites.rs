@@ -28,7 +28,7 @@ pub mod shares;
 mod silu;
 pub mod softmax;
 mod softplus;
-mod sort_pairs;
+pub mod sort_pairs;
 mod stochastic_convert;
 mod stop_gradient;
 mod stream_words;

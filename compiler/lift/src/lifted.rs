@@ -1,7 +1,8 @@
 //! A module that was lifted.
 
 use crate::claims::Claims;
-use halite_ir::{FuncId, Layout, Module, ParamRole};
+use halite_ir::{FuncId, Function, InferCx, Layout, Module, Op, ParamRole, Registry, rewrite_planned};
+use halite_support::Result;
 use halite_tensor::{Content, Mesh};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,11 +20,15 @@ pub struct Lifted {
 }
 
 impl Lifted {
-    /// Sets the shardings of parameters and results over a mesh.
+    /// Sets the shardings of parameters and results over a mesh, and writes out composites, as the analysis of ranks follows primitives.
+    ///
+    /// # Errors
+    /// When something in a decomposition has more bytes than can be counted.
     ///
     /// # Panics
     /// When the claims are those of another entry.
-    pub fn lay(&mut self, mesh: &Mesh, claims: &Claims) {
+    pub fn lay(&mut self, mesh: &Mesh, claims: &Claims) -> Result<()> {
+        primitives(&mut self.module)?;
         let mut layout = Layout { mesh: mesh.clone(), ..Layout::default() };
         if let Some(entry) = self.module.functions.last_mut() {
             for &at in &claims.ranks {
@@ -35,5 +40,27 @@ impl Lifted {
             layout.shardings = all.collect();
         }
         self.module.layout = Some(Arc::new(layout));
+        Ok(())
     }
+}
+
+/// Replaces composites by their decompositions, level by level.
+fn primitives(module: &mut Module) -> Result<()> {
+    let registry = Registry::builtin();
+    let has_composites = |function: &Function| function.insts.iter().any(|inst| matches!(inst.op, Op::Composite(_)));
+    let plan = |_: InferCx<'_>, function: &Function| has_composites(function).then_some(());
+    while rewrite_planned(module, &registry, plan, |rewriter, source, ()| {
+        for inst in &source.insts {
+            let Op::Composite(composite) = &inst.op else {
+                rewriter.copy(source, inst)?;
+                continue;
+            };
+            let (args, outer) = (rewriter.values(&inst.args)?, rewriter.set_loc(inst.loc));
+            let results = rewriter.expand(composite, &args)?;
+            rewriter.set_loc(outer);
+            rewriter.replace_all(inst, &results);
+        }
+        Ok(())
+    })? {}
+    Ok(())
 }

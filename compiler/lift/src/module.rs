@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// When it has no entry, or the size of an array is not static.
 pub fn lift(graph: &Graph, ranks: usize) -> Result<Lifted> {
     let entry = graph.entry_number().ok_or_else(|| broken("the module has no entry"))?;
-    let registry = Registry::default();
+    let registry = Registry::builtin();
     let mut lifting = Lifting {
         graph,
         registry: &registry,
@@ -44,7 +44,7 @@ fn broken(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(codes::SHAPE, message)
 }
 
-/// The computations that the entry reaches by calls, fusions and loops that are counted, callees first, the entry last.
+/// The computations that the entry reaches by calls, fusions, branches and loops that are counted, callees first, the entry last.
 fn followed(graph: &Graph, entry: usize) -> Vec<usize> {
     let mut reached = vec![false; entry + 1];
     reached[entry] = true;
@@ -54,7 +54,9 @@ fn followed(graph: &Graph, entry: usize) -> Vec<usize> {
         }
         for at in graph.computations()[number].range() {
             match graph.opcode(at) {
-                "call" | "fusion" => graph.callees(at).iter().flatten().for_each(|&callee| reached[callee] = true),
+                "call" | "fusion" | "conditional" => {
+                    graph.callees(at).iter().flatten().for_each(|&callee| reached[callee] = true)
+                }
                 "while" if rounds(graph, at).is_some() => {
                     graph.callee(at, 0).iter().for_each(|&body| reached[body] = true)
                 }

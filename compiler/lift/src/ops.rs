@@ -1,15 +1,20 @@
 //! The IR of instructions, by families of opcodes.
 
+mod branches;
 mod collective;
 mod contraction;
 mod convolution;
 mod elementwise;
 mod extremes;
+mod folding;
 mod indexing;
 pub(crate) mod loops;
 mod movement;
+mod order;
+mod sorting;
 mod source;
 mod structure;
+mod trial;
 mod windows;
 
 use crate::site::Site;
@@ -20,12 +25,15 @@ pub(crate) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let families = [
         structure::lifted,
         loops::lifted,
+        branches::lifted,
         elementwise::lifted,
+        sorting::lifted,
         movement::lifted,
         source::lifted,
         contraction::lifted,
         convolution::lifted,
         extremes::lifted,
+        folding::lifted,
         windows::lifted,
         indexing::lifted,
         collective::lifted,

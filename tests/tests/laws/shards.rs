@@ -83,6 +83,8 @@ fn combined(kind: Reduction, x: &HostTensor, y: &HostTensor) -> HostTensor {
     let pairs = x.f64s().into_iter().zip(y.f64s());
     let one = |(x, y): (f64, f64)| match kind {
         Reduction::Sum => x + y,
+        Reduction::Product => x * y,
+        Reduction::Xor => f64::from(u8::from((x != 0.0) != (y != 0.0))),
         Reduction::Max => x.max(y),
         Reduction::Min => x.min(y),
         Reduction::And => f64::from(u8::from(x != 0.0 && y != 0.0)),

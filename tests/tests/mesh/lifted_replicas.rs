@@ -52,7 +52,7 @@ fn found(hlo: HloModuleProto, mesh: &Mesh, claims: &Claims) -> Vec<ReplicaFindin
     let hlo = CheckedHlo::new(hlo).unwrap();
     let mut lifted = lift(hlo.graph(), mesh.num_ranks()).unwrap();
     assert!(lifted.unfollowed.is_empty(), "{:?}", lifted.unfollowed);
-    lifted.lay(mesh, claims);
+    lifted.lay(mesh, claims).unwrap();
     replicas(&lifted.module, Moves::Unwritten)
 }
 

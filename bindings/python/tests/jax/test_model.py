@@ -15,9 +15,6 @@ from models import LLAMA, OPTIMIZER
 from test_architectures import batch_of, compiled, named
 from twins import TWINS, attention, causal, cross_entropy, heads, linear, rms_norm, rope
 
-REFUSED = {"deepseek_v2": "sort", "mixtral": "sort"}
-"""Those that have what is not taken yet, by name."""
-
 
 def grads_of(model: halite.jax.Model, params: Any, batch: Any, **overrides: Any) -> tuple[dict[str, Any], Any]:
     """The metrics of a batch and the pytree of gradients, in f64."""
@@ -40,10 +37,6 @@ def test_published_architectures_are_taken_from_jax(name: str) -> None:
     state = named(bundle, halite.jax.train_step(bundle).init(3))
     params = {key: array for key, array in state.items() if not key.startswith(("m.", "v.", "step"))}
     loss = lambda params, batch: TWINS[name](params, config, batch)  # noqa: E731
-    if name in REFUSED:
-        with pytest.raises(halite.Error, match=f"the program has `{REFUSED[name]}`"):
-            halite.jax.model(loss, params, batch)
-        return
     model = halite.jax.model(loss, params, batch, name=name)
     metrics, gradients = grads_of(model, params, batch)
     (total, count), expected = jax.value_and_grad(loss, has_aux=True)(params, batch)
@@ -203,6 +196,23 @@ def test_gradients_are_finite_where_a_branch_is_not_taken(function: Callable[[An
     _, gradients = grads(grads.put_state(model.weights(params)), x[None])
     expected = jax.grad(loss)(params, x)
     np.testing.assert_allclose(model.params(grads.tensors(gradients))["w"], expected["w"], rtol=2e-5)
+
+
+@pytest.mark.parametrize("at", [-1, 0, 1, 7])
+def test_branches_are_those_that_data_choose(at: int) -> None:
+    """Of one that is not taken neither value nor gradient matters, though it is computed."""
+    branches = [jnp.sin, lambda x: jnp.log(x - 9.0), lambda x: x / (x - x) + jnp.sqrt(x), jnp.exp]
+
+    def loss(params: Any, batch: Any) -> jax.Array:
+        x = params["w"] * batch["x"]
+        y = jax.lax.switch(batch["at"][0], branches if at != 1 else branches[:1] * 2 + branches[1:], x)
+        return jnp.sum(jax.lax.cond(batch["at"][0] > 5, lambda y: y * y, lambda y: y + x, y))
+
+    params, batch = {"w": jnp.linspace(0.5, 2.0, 4)}, {"x": jnp.linspace(0.1, 0.9, 12).reshape(3, 4), "at": jnp.array([at])}
+    metrics, gradients = grads_of(halite.jax.model(loss, params, batch), params, batch)
+    expected, leaves = jax.value_and_grad(loss)(params, batch)
+    np.testing.assert_allclose(metrics["loss"], expected, rtol=1e-12)
+    check_close(gradients, leaves)
 
 
 def test_shapes_without_values_are_enough() -> None:

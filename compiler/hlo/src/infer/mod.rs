@@ -46,7 +46,7 @@ pub fn rng_bit_generator(algorithm: RngAlgorithm, state: &ArrayType, bits: &Arra
     Ok(Type::Tuple(vec![Type::Array(state.clone()), Type::Array(bits.clone())]))
 }
 
-/// Whether `kind` takes elements of this type: sums and extremes take numbers, `and` and `or` integers and `pred`.
+/// Whether `kind` takes elements of this type: sums, products and extremes take numbers, the others integers and `pred`.
 pub fn reduce_kind(kind: ReduceKind, dtype: DType) -> Result<()> {
     binary(kind.op(), &ArrayType::scalar(dtype), &ArrayType::scalar(dtype)).map(|_| ())
 }

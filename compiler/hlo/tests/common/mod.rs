@@ -99,7 +99,7 @@ fn movement(b: &mut ComputationBuilder, x: Id) -> Result<Vec<Id>> {
 fn reductions(b: &mut ComputationBuilder, x: Id, flags: Id) -> Result<Vec<Id>> {
     let mut results = Vec::new();
     for kind in ReduceKind::ALL {
-        let bits = matches!(kind, ReduceKind::And | ReduceKind::Or);
+        let bits = matches!(kind, ReduceKind::And | ReduceKind::Or | ReduceKind::Xor);
         let (operand, dtype) = if bits { (flags, DType::Pred) } else { (x, DType::F32) };
         let init = b.constant_scalar(dtype, 1.0)?;
         results.push(b.reduce(*kind, operand, init, &[0])?);

@@ -2,10 +2,10 @@
 
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
-use crate::composite::CompositeDef;
+use crate::composite::{CompositeDef, VjpRule};
 use crate::described;
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, shape_error};
+use crate::op::{Policy, Sample, SampleArg, Vjp, shape_error};
 use crate::operands::{Args, Operands};
 use crate::ops::class::{Takes, infer_unary};
 use crate::ops::{Direction, Pad};
@@ -15,15 +15,18 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Shape};
 use smallvec::smallvec;
 
-static DIM: AttrKey<i64> = AttrKey::optional("dim", -1, "the dimension that is sorted; negative counts from the end");
-static DESCENDING: AttrKey<bool> = AttrKey::refinement("descending", false, "put the largest element first");
+/// The dimension that is sorted.
+pub static DIM: AttrKey<i64> =
+    AttrKey::optional("dim", -1, "the dimension that is sorted; negative counts from the end");
+/// Whether the largest element comes first.
+pub static DESCENDING: AttrKey<bool> = AttrKey::refinement("descending", false, "put the largest element first");
 
 described! {
     /// The elements along one dimension in order, and their positions as `s32`. Equal elements keep their order, NaN comes last, and
     /// first where the order is descending. The decomposition is a bitonic network (Batcher 1968): for `n` elements some
     /// `log2(n)^2 / 2` steps of some 20 instructions each, which need nothing of a target but comparisons and choices.
     #[derive(Debug)]
-    pub(super) struct SortPairs;
+    pub struct SortPairs;
 }
 
 /// Elements with their positions; `n` along `dim`, a power of two.
@@ -155,6 +158,16 @@ impl CompositeDef for SortPairs {
             length *= 2;
         }
         Ok(smallvec![b.slice_dim(pairs.values, dim, 0, size)?, b.slice_dim(pairs.positions, dim, 0, size)?])
+    }
+
+    /// The gradient of reading the elements at the positions, which do not move with small changes.
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|b, attrs, cx| {
+            let Some(ct) = cx.cts[0] else { return Ok(Vjp::zeros(1)) };
+            let dim = attrs.dim(&DIM, b.ty(cx.args[0]))?;
+            let size = b.shape(cx.args[0])[dim];
+            Ok(Vjp::one(b.take_along_axis_grad(ct, cx.results[1], dim, size)?))
+        }))
     }
 
     fn policy(&self) -> Policy {

@@ -59,8 +59,10 @@ impl OpDef for AllReduce {
     /// The objective is the sum over ranks, so the cotangents of a group add up. A sum hands that on; an extreme hands it
     /// to the ranks that hold the extreme, in equal shares, and where the extreme is NaN the gradient is too.
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
-        if matches!(self.kind, Reduction::And | Reduction::Or) {
-            return Ok(Vjp::none("bits have no derivative"));
+        match self.kind {
+            Reduction::And | Reduction::Or | Reduction::Xor => return Ok(Vjp::none("bits have no derivative")),
+            Reduction::Product => return Ok(Vjp::none("products over ranks have no rule")),
+            Reduction::Sum | Reduction::Max | Reduction::Min => {}
         }
         each_vjp(cx, |at, ct| {
             let (x, y) = (cx.args[at], cx.results[at]);
@@ -78,9 +80,9 @@ impl OpDef for AllReduce {
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
         match self.kind {
-            Reduction::Sum => Policy::REDUCE,
+            Reduction::Sum | Reduction::Product => Policy::REDUCE,
             Reduction::Max | Reduction::Min => Policy::EXACT,
-            Reduction::And | Reduction::Or => Policy::INTEGER,
+            Reduction::And | Reduction::Or | Reduction::Xor => Policy::INTEGER,
         }
     }
 
@@ -120,6 +122,7 @@ impl OpDef for AllReduce {
             Sample::new("integers", op(Reduction::Sum, groups([&[1, 0]])), ints).ranks(2),
             Sample::new("and", op(Reduction::And, all()), bits()).ranks(4),
             Sample::new("several", op(Reduction::Sum, all()), several).ulps(8.0).ranks(4),
+            Sample::new("product", op(Reduction::Product, groups([&[0, 1]])), x()).ulps(8.0).ranks(2),
             Sample::new("or", op(Reduction::Or, all()), bits()).ranks(4),
         ]
     }

@@ -26,9 +26,9 @@ impl Reduction {
     /// The precision that it asks for.
     pub(crate) fn policy(self) -> Policy {
         match self {
-            Reduction::Sum => Policy::ACCUMULATE,
+            Reduction::Sum | Reduction::Product => Policy::ACCUMULATE,
             Reduction::Max | Reduction::Min => Policy::EXACT,
-            Reduction::And | Reduction::Or => Policy::INTEGER,
+            Reduction::And | Reduction::Or | Reduction::Xor => Policy::INTEGER,
         }
     }
 
@@ -36,10 +36,12 @@ impl Reduction {
     pub fn hlo(self) -> ReduceKind {
         match self {
             Reduction::Sum => ReduceKind::Add,
+            Reduction::Product => ReduceKind::Multiply,
             Reduction::Max => ReduceKind::Max,
             Reduction::Min => ReduceKind::Min,
             Reduction::And => ReduceKind::And,
             Reduction::Or => ReduceKind::Or,
+            Reduction::Xor => ReduceKind::Xor,
         }
     }
 
@@ -51,13 +53,16 @@ impl Reduction {
     /// Combines two floats.
     ///
     /// # Panics
-    /// For `and` and `or`, which take no floats.
+    /// For `and`, `or` and `xor`, which take no floats.
     pub(crate) fn combine_f64(self, x: f64, y: f64) -> f64 {
         match self {
             Reduction::Sum => x + y,
+            Reduction::Product => x * y,
             Reduction::Max => maximum(x, y),
             Reduction::Min => minimum(x, y),
-            Reduction::And | Reduction::Or => unreachable!("`infer` refuses bitwise reductions of floats"),
+            Reduction::And | Reduction::Or | Reduction::Xor => {
+                unreachable!("`infer` refuses bitwise reductions of floats")
+            }
         }
     }
 
@@ -65,10 +70,12 @@ impl Reduction {
     pub(crate) fn combine_int(self, x: i128, y: i128) -> i128 {
         match self {
             Reduction::Sum => x + y,
+            Reduction::Product => x.wrapping_mul(y),
             Reduction::Max => x.max(y),
             Reduction::Min => x.min(y),
             Reduction::And => x & y,
             Reduction::Or => x | y,
+            Reduction::Xor => x ^ y,
         }
     }
 
@@ -82,7 +89,9 @@ impl Reduction {
             Reduction::Max => int(least),
             Reduction::Min => int(greatest),
             Reduction::And => int(-1),
-            Reduction::Sum | Reduction::Or => int(0),
+            Reduction::Product if dtype.is_float() => HostTensor::scalar(dtype, 1.0),
+            Reduction::Product => int(1),
+            Reduction::Sum | Reduction::Or | Reduction::Xor => int(0),
         }
     }
 }
@@ -90,7 +99,7 @@ impl Reduction {
 described! {
     /// Combines all elements along some dimensions, which the result lacks; the order is unspecified.
     ///
-    /// Sums of floats are made at the precision of `accumulate`, which may be wider than the operand and is the result's
+    /// Sums and products of floats are made at the precision of `accumulate`, which may be wider than the operand and is the result's
     /// element type. Everything else keeps the operand's element type.
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     pub struct Reduce {
@@ -116,12 +125,12 @@ impl Reduce {
 
     fn check_accumulate(&self, x: &TensorType) -> Result<()> {
         let wider = self.accumulate.is_float() && self.accumulate.size() > x.dtype().size();
-        let sum_of_floats = self.kind == Reduction::Sum && x.dtype().is_float();
-        if self.accumulate == x.dtype() || (sum_of_floats && wider) {
+        let of_floats = self.kind.is_arithmetic() && x.dtype().is_float();
+        if self.accumulate == x.dtype() || (of_floats && wider) {
             return Ok(());
         }
         let (kind, accumulate) = (self.kind.word(), self.accumulate);
-        let help = if sum_of_floats { " or a wider float" } else { "" };
+        let help = if of_floats { " or a wider float" } else { "" };
         Err(attr_error(format!("`reduce` to the {kind} of `{x}` cannot accumulate in `{accumulate}`"))
             .help(format!("use `{}`{help}", x.dtype())))
     }
@@ -150,6 +159,46 @@ impl Reduce {
         let share = b.broadcast_missing(share, x, &self.dims)?;
         b.multiply(share, holds)
     }
+}
+
+impl Reduce {
+    /// The cotangent times the product of all other elements, which no division gives where one is zero: that of those before times that
+    /// of those after.
+    fn product_vjp(&self, b: &mut Builder<'_>, x: Value, ct: Value) -> Result<Value> {
+        let (dtype, kept) = (b.dtype(x), self.kept(b.shape(x).rank()));
+        let order: Dims = kept.iter().chain(&self.dims).copied().collect();
+        let mut back = order.clone();
+        order.iter().enumerate().for_each(|(at, &from)| back[from] = at);
+        let wide = b.convert(x, self.accumulate)?;
+        let last = b.transpose(wide, &order)?;
+        let shape = b.shape(last).clone();
+        let (outer, inner) = shape.split_at(kept.len());
+        let size: usize = inner.iter().product();
+        let flat: Shape = outer.iter().copied().chain([size]).collect();
+        let flat = b.reshape(last, flat)?;
+        let (before, after) = (others_before(b, flat, 1)?, others_before(b, flat, -1)?);
+        let others = b.multiply(before, after)?;
+        let others = b.reshape(others, shape)?;
+        let others = b.transpose(others, &back)?;
+        let ct = b.broadcast_missing(ct, others, &self.dims)?;
+        let ct = b.multiply(ct, others)?;
+        b.convert(ct, dtype)
+    }
+}
+
+/// The product of the elements before each along the last dimension, or with -1 after it: they reach twice as far each time.
+fn others_before(b: &mut Builder<'_>, x: Value, sign: i64) -> Result<Value> {
+    let last = b.shape(x).rank() - 1;
+    let size = b.shape(x)[last];
+    let mut products = b.pad_dim(x, last, sign, -sign, 1.0)?;
+    let mut reach = 1;
+    while reach < size {
+        let by = sign * reach as i64;
+        let moved = b.pad_dim(products, last, by, -by, 1.0)?;
+        products = b.multiply(products, moved)?;
+        reach *= 2;
+    }
+    Ok(products)
 }
 
 impl OpDef for Reduce {
@@ -194,7 +243,8 @@ impl OpDef for Reduce {
                 Ok(Vjp::one(b.broadcast_missing(ct, x, &self.dims)?))
             }
             Reduction::Max | Reduction::Min => Ok(Vjp::one(self.extreme_vjp(b, x, y, ct)?)),
-            Reduction::And | Reduction::Or => Ok(Vjp::none("bits have no derivative")),
+            Reduction::Product => Ok(Vjp::one(self.product_vjp(b, x, ct)?)),
+            Reduction::And | Reduction::Or | Reduction::Xor => Ok(Vjp::none("bits have no derivative")),
         }
     }
 
@@ -210,9 +260,11 @@ impl OpDef for Reduce {
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
         let mut map = FactorMap::new(args, results);
         let mut next = 0..;
+        // Ranks sum and find extremes; what they would have to multiply, each has whole.
+        let over_ranks = Some(self.kind).filter(|kind| !matches!(kind, Reduction::Product | Reduction::Xor));
         for (dim, &size) in args[0].shape().iter().enumerate() {
             if self.dims.contains(&dim) {
-                map.link(size, FactorKind::Contracted(Some(self.kind)), &[(0, dim)], None);
+                map.link(size, FactorKind::Contracted(over_ranks), &[(0, dim)], None);
             } else {
                 map.link(size, FactorKind::Parallel, &[(0, dim)], next.next());
             }
@@ -238,6 +290,7 @@ impl OpDef for Reduce {
         let op = |kind, dims: &[usize], accumulate| Reduce { kind, dims: dims.into(), accumulate };
         let signed = || SampleArg::whole(DType::S32, [3, 4], -99, 99);
         let flags = || SampleArg::whole(DType::Pred, [4, 2], 0, 1);
+        let holes = [0.5, 0.0, 2.0, -1.0, 0.0, 0.0, 3.0, 1.0];
         let tied = [0.5, 2.0, 2.0, -1.0];
         vec![
             Sample::new("sum", op(Reduction::Sum, &[1], wide), [SampleArg::uniform(float, [3, 4], -1.0, 1.0)])
@@ -257,6 +310,19 @@ impl OpDef for Reduce {
             Sample::new("integer min", op(Reduction::Min, &[1], DType::S32), [signed()]),
             Sample::new("and", op(Reduction::And, &[1], DType::Pred), [flags()]),
             Sample::new("or", op(Reduction::Or, &[1], DType::Pred), [flags()]),
+            Sample::new("xor", op(Reduction::Xor, &[0], DType::S32), [signed()]),
+            Sample::new(
+                "product",
+                op(Reduction::Product, &[0, 2], wide),
+                [SampleArg::uniform(float, [3, 2, 2], 0.5, 2.0)],
+            )
+            .ulps(8.0),
+            Sample::new(
+                "product with zeros",
+                op(Reduction::Product, &[0], wide),
+                [SampleArg::listed(float, [4, 2], &holes)],
+            ),
+            Sample::new("integer product", op(Reduction::Product, &[1], DType::S32), [signed()]),
             Sample::new("bits", op(Reduction::And, &[0], DType::S32), [signed()]),
         ]
     }
@@ -264,7 +330,7 @@ impl OpDef for Reduce {
 
 impl Builder<'_> {
     /// Combines elements along `dims`, in any order, keeping the element type of `x`. Without dimensions this is `x`.
-    /// Sums of floats narrower than `f32` are made in `f32` and rounded once.
+    /// Sums and products of floats narrower than `f32` are made in `f32` and rounded once.
     ///
     /// # Errors
     /// When a dimension is out of range or named twice, or `x` is of the wrong element type.
@@ -273,7 +339,7 @@ impl Builder<'_> {
             return Ok(x);
         }
         let dtype = self.dtype(x);
-        let narrow = dtype.is_narrow() && kind == Reduction::Sum;
+        let narrow = dtype.is_narrow() && kind.is_arithmetic();
         let accumulate = if narrow { DType::F32 } else { dtype };
         let result = self.emit(Reduce { kind, dims: increasing(dims), accumulate }, &[x])?;
         if narrow { self.convert(result, dtype) } else { Ok(result) }

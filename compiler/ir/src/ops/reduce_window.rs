@@ -25,7 +25,7 @@ described! {
     /// Combines the elements of each window of a tensor, padding left out; the order is unspecified. Lists have a number for
     /// each dimension.
     ///
-    /// Sums of floats are made at the precision of `accumulate`, which may be wider than the operand and is the result's
+    /// Sums and products of floats are made at the precision of `accumulate`, which may be wider than the operand and is the result's
     /// element type. Everything else keeps the operand's element type.
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     pub struct ReduceWindow {
@@ -134,7 +134,7 @@ impl OpDef for ReduceWindow {
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let [x] = arity("reduce_window", args)?;
         require_elements("reduce_window", self.kind.takes(), x)?;
-        let widens = self.kind == Reduction::Sum && x.dtype().is_float() && self.accumulate.is_float();
+        let widens = self.kind.is_arithmetic() && x.dtype().is_float() && self.accumulate.is_float();
         if self.accumulate != x.dtype() && !(widens && self.accumulate.size() >= x.dtype().size()) {
             return Err(attr_error(format!("`reduce_window` of `{x}` cannot give `{}`", self.accumulate)));
         }
@@ -189,7 +189,8 @@ impl OpDef for ReduceWindow {
                 };
                 Ok(Vjp::one(b.emit(op, &[x, ct])?))
             }
-            Reduction::And | Reduction::Or => Ok(Vjp::none("bits have no derivative")),
+            Reduction::Product => Ok(Vjp::none("products of windows have no rule")),
+            Reduction::And | Reduction::Or | Reduction::Xor => Ok(Vjp::none("bits have no derivative")),
         }
     }
 
@@ -248,6 +249,7 @@ impl OpDef for ReduceWindow {
             Sample::new("along one", plain(Reduction::Sum, &[1, 3], wide), [x(&[4, 4])]).ulps(8.0),
             Sample::new("max", strided(Reduction::Max, float), [x(&[3, 6])]),
             Sample::new("min", strided(Reduction::Min, float), [x(&[3, 6])]),
+            Sample::new("product", plain(Reduction::Product, &[2, 1], wide), [x(&[3, 4])]).ulps(8.0),
             Sample::new("integers", plain(Reduction::Max, &[3], DType::S32), [ints]),
             Sample::new("flags", plain(Reduction::And, &[2], DType::Pred), [flags]),
         ]

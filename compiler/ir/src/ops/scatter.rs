@@ -45,17 +45,15 @@ word_attr! {
 impl Combine {
     /// The same in HLO, which has no name for the update.
     pub fn hlo(self) -> Option<ReduceKind> {
-        match self {
-            Combine::Product => Some(ReduceKind::Multiply),
-            kind => kind.reduction().map(Reduction::hlo),
-        }
+        self.reduction().map(Reduction::hlo)
     }
 
     /// The reduction that combines in the same way.
     fn reduction(self) -> Option<Reduction> {
         match self {
-            Combine::Replace | Combine::Product => None,
+            Combine::Replace => None,
             Combine::Sum => Some(Reduction::Sum),
+            Combine::Product => Some(Reduction::Product),
             Combine::Max => Some(Reduction::Max),
             Combine::Min => Some(Reduction::Min),
             Combine::And => Some(Reduction::And),
@@ -74,7 +72,6 @@ impl Combine {
     fn real(self, x: f64, update: f64) -> f64 {
         match self.reduction() {
             Some(reduction) => reduction.combine_f64(x, update),
-            None if self == Combine::Product => x * update,
             None => update,
         }
     }
@@ -82,7 +79,6 @@ impl Combine {
     fn whole(self, x: i128, update: i128) -> i128 {
         match self.reduction() {
             Some(reduction) => reduction.combine_int(x, update),
-            None if self == Combine::Product => x.wrapping_mul(update),
             None => update,
         }
     }

@@ -35,15 +35,45 @@ fn dot(site: &mut Site<'_, '_>) -> Option<Values> {
 
 /// The reduction by which a computation combines two values.
 pub(super) fn kind(site: &Site<'_, '_>) -> Option<Reduction> {
-    let combiner = Opcode::parse(site.combiner()?)?;
-    Reduction::ALL.iter().copied().find(|kind| Opcode::from(kind.hlo().op()) == combiner)
+    reduction(site.combiner()?)
+}
+
+/// The reduction by an opcode.
+fn reduction(opcode: &str) -> Option<Reduction> {
+    let opcode = Opcode::parse(opcode)?;
+    Reduction::ALL.iter().copied().find(|kind| Opcode::from(kind.hlo().op()) == opcode)
+}
+
+/// The reductions by which a computation combines several values with others, each pair by itself.
+fn kinds(site: &Site<'_, '_>, count: usize) -> Option<Vec<Reduction>> {
+    if count == 1 {
+        return Some(vec![kind(site)?]);
+    }
+    let root = site.graph.root(site.graph.callee(site.at, 0)?)?;
+    if site.graph.opcode(root) != "tuple" {
+        return None;
+    }
+    let of = |number: usize| {
+        let at = site.graph.operand(root, number)?;
+        let parameter = |operand| {
+            let at = site.graph.operand(at, operand)?;
+            (site.graph.opcode(at) == "parameter").then(|| site.graph.inst(at).parameter_number)
+        };
+        let (own, other) = (i64::try_from(number).ok()?, i64::try_from(count + number).ok()?);
+        let is_of_pair = [[own, other], [other, own]].contains(&[parameter(0)?, parameter(1)?]);
+        if is_of_pair { reduction(site.graph.opcode(at)) } else { None }
+    };
+    (0..count).map(of).collect()
 }
 
 fn reduce(site: &mut Site<'_, '_>) -> Option<Values> {
-    let ([x, init], kind) = (site.operands()?, kind(site)?);
+    let count = site.args.len() / 2;
+    let kinds = kinds(site, count)?;
     let mut dims = site.dims()?;
     dims.sort_unstable();
-    reduced(site, kind, (x, init), dims).map(one)
+    let (xs, inits) = site.args.split_at(count);
+    let pairs = kinds.into_iter().zip(xs.iter().zip(inits));
+    pairs.map(|(kind, (&x, &init))| reduced(site, kind, (x, init), dims.clone())).collect()
 }
 
 /// A reduction over some dimensions, combined with what it starts from where that changes it.
@@ -53,7 +83,7 @@ pub(super) fn reduced(
     (x, init): (Value, Value),
     dims: Dims,
 ) -> Option<Value> {
-    let reduced = site.emit(Reduce { kind, dims, accumulate: site.types.first()?.dtype() }, &[x])?;
+    let reduced = site.emit(Reduce { kind, dims, accumulate: site.b.dtype(init) }, &[x])?;
     if is_identity(site, kind, init) {
         return Some(reduced);
     }

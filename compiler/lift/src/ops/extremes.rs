@@ -1,13 +1,11 @@
 //! The largest or smallest elements with their places: reductions of two operands.
 
-use super::elementwise::direction;
+use super::trial::{Scalar, tried};
 use crate::site::Site;
-use halite_hlo::Comparison;
 use halite_hlo::graph::Graph;
 use halite_ir::Values;
 use halite_ir::ops::{BroadcastInDim, Compare, Constant, Direction, Reduce, Reduction, Select};
 use halite_tensor::{Dims, Shape};
-use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
 /// The extreme of elements and, of the places of those that are as large, the first: that is the least of where the extreme stands.
@@ -48,33 +46,8 @@ fn kind(graph: &Graph, computation: usize) -> Option<Reduction> {
                 false if is_first => [x, i],
                 false => [y, j],
             };
-            given(graph, computation, [x, i, y, j]) == Some(kept)
+            let found = tried(graph, computation, &[x, i, y, j].map(Scalar::Int));
+            matches!(found.as_deref(), Some([Scalar::Int(x), Scalar::Int(i)]) if [*x, *i] == kept)
         })
     })
-}
-
-/// Evaluates a computation on numbers that stand for their order.
-fn given(graph: &Graph, computation: usize, args: [i32; 4]) -> Option<[i32; 2]> {
-    let computation = graph.computations().get(computation)?;
-    let mut values: FxHashMap<usize, i32> = FxHashMap::default();
-    for at in computation.range() {
-        let operand = |number| graph.operand(at, number).and_then(|operand| values.get(&operand).copied());
-        let value = match graph.opcode(at) {
-            "parameter" => *args.get(usize::try_from(graph.inst(at).parameter_number).ok()?)?,
-            "compare" => {
-                let direction = direction(Comparison::parse(&graph.inst(at).comparison_direction)?);
-                i32::from(direction.holds(&operand(0)?, &operand(1)?))
-            }
-            "select" => operand(if operand(0)? == 0 { 2 } else { 1 })?,
-            "or" => operand(0)? | operand(1)?,
-            "and" => operand(0)? & operand(1)?,
-            "not" => 1 - operand(0)?,
-            "maximum" => operand(0)?.max(operand(1)?),
-            "minimum" => operand(0)?.min(operand(1)?),
-            "tuple" if Some(at) == computation.root => return Some([operand(0)?, operand(1)?]),
-            _ => return None,
-        };
-        values.insert(at, value);
-    }
-    None
 }

@@ -53,7 +53,7 @@ fn anywhere(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value))
     if is_identity(site, kind, init) {
         return Some(reduced);
     }
-    if kind == Reduction::Sum {
+    if !kind.is_idempotent() {
         return None;
     }
     let shape = site.b.shape(reduced).clone();
@@ -108,12 +108,17 @@ fn apart(site: &mut Site<'_, '_>, kind: Reduction, operands: (Value, Value), siz
     reduced(site, kind, (x, operands.1), inside)
 }
 
+/// The only dimension whose windows are of several elements.
+pub(super) fn only(lines: &[Line]) -> Option<(usize, &Line)> {
+    let mut others = lines.iter().enumerate().filter(|(_, line)| !line.is_point());
+    let only = others.next()?;
+    others.next().is_none().then_some(only)
+}
+
 /// Windows that overlap or leave something out, along one dimension, as sums over all earlier elements are: a copy of the dimension for
 /// each window, in which what is outside of it changes nothing.
 fn along(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value), lines: &[Line]) -> Option<Value> {
-    let [(dim, line)] = lines.iter().enumerate().filter(|(_, line)| !line.is_point()).collect::<Vec<_>>()[..] else {
-        return None;
-    };
+    let (dim, line) = only(lines)?;
     // Elements of padding are what is begun with.
     if !is_identity(site, kind, init) {
         return None;
@@ -146,15 +151,15 @@ fn along(site: &mut Site<'_, '_>, kind: Reduction, (x, init): (Value, Value), li
 }
 
 /// The windows of a dimension.
-struct Line {
-    size: i64,
-    stride: i64,
+pub(super) struct Line {
+    pub(super) size: i64,
+    pub(super) stride: i64,
     /// The distance by which the first begins before the first element.
-    before: i64,
+    pub(super) before: i64,
 }
 
 impl Line {
-    fn of(dim: &WindowDimension) -> Option<Self> {
+    pub(super) fn of(dim: &WindowDimension) -> Option<Self> {
         let plain = dim.window_dilation <= 1 && dim.base_dilation <= 1 && !dim.window_reversal;
         let (size, stride, before) = (dim.size, dim.stride, dim.padding_low);
         let is_small =
@@ -163,7 +168,7 @@ impl Line {
     }
 
     /// Whether each element is a window of its own.
-    fn is_point(&self) -> bool {
+    pub(super) fn is_point(&self) -> bool {
         (self.size, self.stride, self.before) == (1, 1, 0)
     }
 }

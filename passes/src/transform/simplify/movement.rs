@@ -101,8 +101,7 @@ pub(super) fn reduce_of_broadcast(candidate: &Candidate<'_>) -> Option<Rewrite> 
     let Op::Reduce(Reduce { kind, dims, .. }) = candidate.op else { return None };
     let (Op::BroadcastInDim(inner), args) = candidate.def(0)? else { return None };
     let repeats = |&dim: &usize| inner.shape[dim] > 0 && !inner.dims.contains(&dim);
-    let idempotent = matches!(kind, Reduction::Max | Reduction::Min | Reduction::And | Reduction::Or);
-    if !idempotent || !dims.iter().all(repeats) {
+    if !kind.is_idempotent() || !dims.iter().all(repeats) {
         return None;
     }
     let kept: Dims = (0..inner.shape.rank()).filter(|dim| !dims.contains(dim)).collect();

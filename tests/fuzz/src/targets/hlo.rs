@@ -104,7 +104,7 @@ fn on_ranks(graph: &Graph) -> Diagnostics {
         let mut lifted = lift(graph, mesh.num_ranks())?;
         let entry = lifted.module.entry().ok_or_else(|| Diagnostic::bug("a module without an entry"))?;
         let claims = claims(graph, entry, &mesh)?;
-        lifted.lay(&mesh, &claims);
+        lifted.lay(&mesh, &claims)?;
         Ok(lifted)
     });
     match laid {

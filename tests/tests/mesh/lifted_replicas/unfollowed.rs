@@ -28,7 +28,7 @@ fn found(sharded: bool, numbered: bool) -> Option<(String, String)> {
         lifted.unfollowed.iter().map(|(name, count)| (name.as_str(), *count)).collect::<Vec<_>>(),
         [("Sorted", 1)]
     );
-    lifted.lay(&mesh, &sharded_first(&mesh, &graph, &lifted, sharded));
+    lifted.lay(&mesh, &sharded_first(&mesh, &graph, &lifted, sharded)).unwrap();
     let first = replicas(&lifted.module, Moves::Unwritten).into_iter().next()?;
     Some((first.message, first.remedy.to_owned()))
 }

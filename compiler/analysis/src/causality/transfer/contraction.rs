@@ -41,6 +41,10 @@ fn combined(kind: Reduction, level: Level, count: usize) -> Option<Level> {
             let times = if level.base == 0.0 { 0.0 } else { level.base * count as f64 };
             level.as_constant().map(|_| Level::constant(times))
         }
+        Reduction::Product | Reduction::Xor => match level.as_constant() {
+            Some(one) if kind == Reduction::Product => Some(Level::constant(one.powi(count as i32))),
+            _ => None,
+        },
         Reduction::Max | Reduction::Min | Reduction::And | Reduction::Or => Some(level),
     }
 }
