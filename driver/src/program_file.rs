@@ -11,7 +11,7 @@ pub(crate) const ENDINGS: [&str; 4] = [".mlir", ".hlo", ".pb", ".txt"];
 /// Bytes at the begin of a file that are looked at.
 const HEAD: usize = 1 << 10;
 
-/// What a file may hold.
+/// The way out where a file holds something else.
 const GIVE: &str = "give a serialized HloModuleProto, or HLO or StableHLO as text";
 
 /// The format of a program.

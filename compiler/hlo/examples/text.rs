@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What a module says, line by line: of itself, and of each computation and instruction.
+/// The lines that a module says of itself, and of each computation and instruction.
 type Said = BTreeMap<String, String>;
 
 fn differences(own: &Said, other: &Said) -> Vec<String> {

@@ -1,10 +1,10 @@
-//! HLO modules: a vocabulary of messages, made with shapes inferred, checked and printed.
+//! HLO modules: a vocabulary of messages, made with shapes inferred, checked, printed and read.
 //!
-//! - [`proto`] holds the protobuf messages; [`encode`] and [`decode`] are their byte form, the only one that round-trips.
+//! - [`proto`] holds the protobuf messages; [`encode`] and [`decode`] are their byte form.
 //! - [`ModuleBuilder`] and [`ComputationBuilder`] make modules, [`infer`]ring the type of each instruction.
 //! - [`graph`] reads a module as a graph; [`cost`] says what an instruction costs.
 //! - [`check`] finds everything in a module that XLA would reject or abort on.
-//! - [`text`] prints a module in XLA's syntax, for people.
+//! - [`text`] prints a module in XLA's syntax, and reads what is printed so.
 //!
 //! Modules made here follow one form: sub-computations first and the entry last, unique ids over the module from 0 in that
 //! order, row-major layouts, a tuple as the entry's root, equal bytes for equal calls.

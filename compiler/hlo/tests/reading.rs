@@ -1,4 +1,4 @@
-//! What is printed is read again, and what is no HLO is refused at its place.
+//! Texts that are printed are read again, and what is no HLO is refused at its place.
 
 use crate::text::up_to_ids::up_to_ids;
 use halite_hlo::text::{is_hlo, print_large_constants, read};

@@ -34,7 +34,7 @@ fn what_the_set_lacks_prints_too() {
     assert!(text.contains(&line), "{text}");
 }
 
-/// What jaxlib 0.10.2 prints of constants of these sizes with the elements 0, 1, ..
+/// The texts are those of jaxlib 0.10.2, of constants of these sizes with the elements 0, 1, ..
 #[test]
 fn constants_print_as_xla_prints_them() {
     let printed: &[(&[usize], &str)] = &[

@@ -6,9 +6,9 @@ use crate::{DType, Dims, Shape};
 /// The marks around numbers, and the numbers that may stand there.
 #[derive(Clone, Copy, Debug)]
 pub struct Notation {
-    /// What opens the elements along a dimension.
+    /// The mark that opens the elements along a dimension.
     pub open: u8,
-    /// What closes them.
+    /// The mark that closes them.
     pub close: u8,
     /// Adds the bytes of a number; `None` where a word is none of the type.
     pub number: fn(&mut Vec<u8>, &str, DType) -> Option<()>,
@@ -16,7 +16,7 @@ pub struct Notation {
     pub goes_on: fn() -> bool,
 }
 
-/// What was read.
+/// Elements that were read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listed {
     /// The numbers as little-endian bytes, the last dimension first.

@@ -9,7 +9,7 @@ use halite_support::{Diagnostic, Result, check_cancelled, codes};
 /// Instructions between looks at whether the work is cancelled.
 const LOOK: usize = 256;
 
-/// What the line says with which a computation begins.
+/// The line with which a computation begins.
 struct Head<'t> {
     name: &'t str,
     is_entry: bool,
@@ -166,7 +166,7 @@ fn is_begin(line: &[u8]) -> bool {
     length.is_some_and(|length| length > 0 && line[length..].trim_ascii_start().starts_with(b"="))
 }
 
-/// What a signature states that is not so.
+/// The part of a signature that is not so.
 pub(super) fn difference(stated: &ProgramShapeProto, own: &ProgramShapeProto) -> Option<String> {
     let (expected, found) = (stated.parameters.len(), own.parameters.len());
     if expected != found {

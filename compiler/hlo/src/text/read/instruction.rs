@@ -84,7 +84,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// What stands in the marks behind an opcode.
+    /// The operands in the marks behind an opcode, or what parameters and constants have in their place.
     fn operands(&mut self, line: &mut Line, shape: &ShapeProto) -> Result<()> {
         self.cursor.expect(b'(')?;
         match line.opcode {
