@@ -104,7 +104,14 @@ const CORRUPTIONS: &[Corruption] = &[
     ("reducer missing", |m| first(m, "reduce").called_computation_ids.clear(), "1 called computations needed"),
     ("reducer undefined", |m| first(m, "reduce").called_computation_ids = vec![55], "computation 55 is not defined"),
     ("reducer signature", |m| first(m, "reduce").called_computation_ids = vec![0], "must combine two"),
-    ("self call", |m| first(m, "call").called_computation_ids = vec![9], "is not defined before it"),
+    (
+        "self call",
+        |m| {
+            let entry = m.entry_computation_id;
+            first(m, "call").called_computation_ids = vec![entry];
+        },
+        "is not defined before it",
+    ),
     ("call operands", |m| first(m, "call").operand_ids.clear(), "takes 1 operands, found 0"),
     ("slice sizes", |m| first(m, "dynamic-slice").dynamic_slice_sizes = vec![9, 9], "does not fit"),
     ("gather slice sizes", |m| first(m, "gather").gather_slice_sizes = vec![2, 8], "slice size must be 1"),

@@ -30,7 +30,7 @@ fn what_the_set_lacks_prints_too() {
     inst.shape.as_mut().unwrap().element_type = 20;
     let name = inst.name.clone();
     let text = halite_hlo::text::print(&module);
-    let line = format!("%{name} = f8e4m3fn[4,8]{{1,0}} while(%x.26, %?9999), condition=%add_f32, body=%twice");
+    let line = format!("%{name} = f8e4m3fn[4,8]{{1,0}} while(%x.29, %?9999), condition=%add_f32, body=%twice");
     assert!(text.contains(&line), "{text}");
 }
 

@@ -37,7 +37,11 @@ type Change = (&'static str, fn(&mut HloModuleProto), &'static str);
 
 const REFUSED: &[Change] = &[
     ("an opcode of others", |m| first(m, "tanh").opcode = "stochastic-convert".into(), "`stochastic-convert` (`tanh."),
-    ("a control predecessor", |m| first(m, "abs").control_predecessor_ids = vec![26], "waits for instructions"),
+    (
+        "a control predecessor",
+        |m| first(m, "abs").control_predecessor_ids = first(m, "abs").operand_ids.clone(),
+        "waits for instructions",
+    ),
     ("a sharding", |m| first(m, "abs").sharding = Some(Box::default()), "`abs` (`abs."),
     ("a sharding of a parameter", |m| first(m, "parameter").sharding = Some(Box::default()), "it has a sharding"),
     ("a long combiner", |m| lengthen(m, 62), "it combines by more than 64"),

@@ -20,6 +20,7 @@ const SEED: u64 = 11;
 /// that has one.
 const WITHOUT_GRADIENT: &[(&str, &str)] = &[
     ("all_reduce", "bits have no derivative"),
+    ("all_reduce", "products over ranks have no rule"),
     ("and", "the operands are integers or predicates"),
     ("bitcast_convert", "bits are not real numbers"),
     ("causal_mask", "the result is a predicate"),
@@ -34,6 +35,7 @@ const WITHOUT_GRADIENT: &[(&str, &str)] = &[
     ("random_bits", "random bits do not depend smoothly on words"),
     ("reduce", "bits have no derivative"),
     ("reduce_window", "bits have no derivative"),
+    ("reduce_window", "products of windows have no rule"),
     ("rng_bit_generator", "random bits do not depend smoothly on the state"),
     ("scatter", "bits have no derivative"),
     ("scatter", "extremes of updates for one element have no rule"),
