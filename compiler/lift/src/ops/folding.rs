@@ -4,6 +4,7 @@ use super::contraction::{is_identity, kind};
 use super::elementwise;
 use super::windows::{Line, only};
 use crate::site::Site;
+use halite_hlo::SliceDim;
 use halite_ir::ops::{BroadcastInDim, Concatenate, Constant, Slice};
 use halite_ir::{TensorType, Value, Values};
 use halite_tensor::{Dims, Shape};
@@ -35,11 +36,12 @@ fn reduce(site: &mut Site<'_, '_>) -> Option<Values> {
     let mut values: Values = xs.iter().map(flattened).collect::<Option<_>>()?;
     while size > 1 {
         let pairs = size - size % 2;
-        let first = each(site, &values, |site, x| part(site, x, last, (0, pairs, 2)))?;
-        let second = each(site, &values, |site, x| part(site, x, last, (1, pairs, 2)))?;
+        let first = each(site, &values, |site, x| part(site, x, last, SliceDim { start: 0, limit: pairs, stride: 2 }))?;
+        let second =
+            each(site, &values, |site, x| part(site, x, last, SliceDim { start: 1, limit: pairs, stride: 2 }))?;
         let mut next = combined(site, &first, &second)?;
         if pairs < size {
-            let rest = each(site, &values, |site, x| part(site, x, last, (pairs, size, 1)))?;
+            let rest = each(site, &values, |site, x| part(site, x, last, positions(pairs, size)))?;
             next = joined(site, last, &next, &rest)?;
         }
         (values, size) = (next, pairs / 2 + size % 2);
@@ -69,10 +71,10 @@ fn cumulative(site: &mut Site<'_, '_>) -> Option<Values> {
     }
     let (mut values, mut reach) = (Values::from_slice(xs), 1);
     while reach < size {
-        let early = each(site, &values, |site, x| part(site, x, dim, (0, size - reach, 1)))?;
-        let late = each(site, &values, |site, x| part(site, x, dim, (reach, size, 1)))?;
+        let early = each(site, &values, |site, x| part(site, x, dim, positions(0, size - reach)))?;
+        let late = each(site, &values, |site, x| part(site, x, dim, positions(reach, size)))?;
         let own = combined(site, &early, &late)?;
-        let alone = if forwards { (0, reach, 1) } else { (size - reach, size, 1) };
+        let alone = if forwards { positions(0, reach) } else { positions(size - reach, size) };
         let alone = each(site, &values, |site, x| part(site, x, dim, alone))?;
         let halves = if forwards { [&alone, &own] } else { [&own, &alone] };
         values = joined(site, dim, halves[0], halves[1])?;
@@ -135,11 +137,16 @@ fn each(
     values.iter().map(|&value| change(site, value)).collect()
 }
 
-/// The positions `from` to `to` of a dimension, `by` apart.
-fn part(site: &mut Site<'_, '_>, x: Value, dim: usize, (from, to, by): (usize, usize, usize)) -> Option<Value> {
+/// All positions from one up to another.
+fn positions(start: usize, limit: usize) -> SliceDim {
+    SliceDim { start, limit, stride: 1 }
+}
+
+/// Some positions of a dimension.
+fn part(site: &mut Site<'_, '_>, x: Value, dim: usize, range: SliceDim) -> Option<Value> {
     let mut limit: Dims = site.b.shape(x).iter().copied().collect();
     let (mut start, mut stride) = (Dims::from_elem(0, limit.len()), Dims::from_elem(1, limit.len()));
-    (start[dim], limit[dim], stride[dim]) = (from, to, by);
+    (start[dim], limit[dim], stride[dim]) = (range.start, range.limit, range.stride);
     site.emit(Slice { start, limit, stride }, &[x])
 }
 

@@ -13,8 +13,8 @@ const NAMES: [&str; 4] = ["driver/", "compiler/hlo/", "compiler/lift/", "compile
 
 /// Files that may name opcodes beside the table and their ops, each for a reason.
 const MAY: [(&str, &str); 2] = [
-    ("compiler/lift/src/ops/extremes.rs", "what computations of opcodes like these keep is found by trying them"),
     ("compiler/lift/src/ops/loops.rs", "a loop is counted by sums"),
+    ("compiler/lift/src/ops/trial.rs", "what computations of opcodes like these keep is found by trying them"),
 ];
 
 /// Production code of all targets that uses HLO: paths and texts without comments.
