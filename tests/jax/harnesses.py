@@ -7,7 +7,7 @@
 
 Harnesses are those of `jax._src.internal_test_util.test_harnesses` with f64, f32, bf16, s32, u32 or pred. Values are held to what JAX computes
 of the same arguments: in f64 to 1e-9 of the largest element, in f32 to 1e-4, in bf16 to 1e-1, integers exactly. Gradients are those of the sum
-of the results times random weights, in f64, where JAX has one. Counts are by group and by what became of it; a wrong one is printed, and the exit
+of the results times random weights, in f64, where JAX has one and the sum is finite. Counts are by group and by what became of it; a wrong one is printed, and the exit
 code is 1.
 """
 
@@ -44,7 +44,7 @@ def is_right(found, leaves):
 
 
 def gradient(function, args, rng):
-    """The loss of a function of arrays of f64 and its value with gradients by JAX; `None` where it has none."""
+    """The loss of a function of arrays of f64 and its value with gradients by JAX; `None` where it has none, or no value."""
     if not args or any(np.asarray(arg).dtype != np.float64 for arg in args):
         return None
     try:
@@ -52,7 +52,7 @@ def gradient(function, args, rng):
         value, gradients = jax.value_and_grad(loss, argnums=tuple(range(len(args))))(*args)
     except Exception:  # JAX has no gradient of some, and none of whole numbers.
         return None
-    return loss, [value, *gradients]
+    return (loss, [value, *gradients]) if np.isfinite(value) else None
 
 
 def collected(folder, harnesses, seed):

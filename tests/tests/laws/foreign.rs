@@ -139,3 +139,48 @@ stablehlo.return %x : tensor<3x7xf32>
     let unfollowed = lifted(&hlo("tensor<3x7xf32>", lines)).unfollowed;
     assert_eq!(unfollowed.into_iter().collect::<Vec<_>>(), [("conditional".into(), 1)]);
 }
+
+/// NaN is the extreme of those that have one, and the first of several has its place.
+#[test]
+fn places_of_extremes_are_those_of_xla() {
+    for direction in ["GT", "LT"] {
+        let lines = format!(
+            "%none = stablehlo.constant dense<0> : tensor<i32>
+%start = stablehlo.constant dense<{}> : tensor<f32>
+%at = stablehlo.iota dim = 1 : tensor<3x7xi32>
+%z:2 = \"stablehlo.reduce\"(%x, %at, %start, %none) <{{dimensions = array<i64: 1>}}> ({{
+^bb0(%a: tensor<f32>, %i: tensor<i32>, %b: tensor<f32>, %j: tensor<i32>):
+%0 = stablehlo.compare {direction}, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+%1 = stablehlo.compare NE, %a, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+%2 = stablehlo.or %0, %1 : tensor<i1>
+%3 = stablehlo.compare EQ, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+%4 = stablehlo.compare LT, %i, %j, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+%5 = stablehlo.and %3, %4 : tensor<i1>
+%6 = stablehlo.or %2, %5 : tensor<i1>
+%7 = stablehlo.select %2, %a, %b : tensor<i1>, tensor<f32>
+%8 = stablehlo.select %6, %i, %j : tensor<i1>, tensor<i32>
+stablehlo.return %7, %8 : tensor<f32>, tensor<i32>
+}}) : (tensor<3x7xf32>, tensor<3x7xi32>, tensor<f32>, tensor<i32>) -> (tensor<3xf32>, tensor<3xi32>)
+%0 = stablehlo.convert %z#1 : (tensor<3xi32>) -> tensor<3xf32>
+%1 = stablehlo.compare NE, %z#0, %z#0, FLOAT : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+%far = stablehlo.constant dense<100.0> : tensor<3xf32>
+%2 = stablehlo.select %1, %far, %z#0 : tensor<3xi1>, tensor<3xf32>
+%y = stablehlo.add %0, %2 : tensor<3xf32>",
+            if direction == "GT" { "0xFF800000" } else { "0x7F800000" }
+        );
+        let bytes = hlo("tensor<3xf32>", &lines);
+        let lifted = lifted(&bytes);
+        assert!(lifted.unfollowed.is_empty(), "{:?}", lifted.unfollowed);
+        let entry = lifted.module.entry().expect("there is an entry");
+        // One row has no NaN, one has one, one has several.
+        let numbers = (0..21).map(|at| if [9, 16, 18].contains(&at) { f64::NAN } else { f64::from(at * 5 % 8) });
+        let inputs = vec![
+            HostTensor::from_f64s(DType::F32, [3, 7], numbers),
+            HostTensor::from_ints(DType::S32, [3, 7], [0; 21]),
+            HostTensor::from_ints(DType::S32, [], [0]),
+        ];
+        let expected = xla::evaluate(&bytes, &inputs).expect("XLA runs it");
+        let found = Interpreter::of(&lifted.module, &Registry::builtin()).run(entry, inputs).expect("it runs");
+        assert_eq!(found, expected, "{direction}");
+    }
+}

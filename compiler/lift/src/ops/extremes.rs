@@ -4,14 +4,15 @@ use super::trial::{Scalar, tried};
 use crate::site::Site;
 use halite_hlo::graph::Graph;
 use halite_ir::Values;
-use halite_ir::ops::{BroadcastInDim, Compare, Constant, Direction, Reduce, Reduction, Select};
+use halite_ir::ops::{BroadcastInDim, Compare, Constant, Direction, Or, Reduce, Reduction, Select};
 use halite_tensor::{Dims, Shape};
 use smallvec::smallvec;
 
 /// The extreme of elements and, of the places of those that are as large, the first: that is the least of where the extreme stands.
 pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let ("reduce", [x, places, init, _]) = (site.opcode(), site.operands()?) else { return None };
-    let kind = kind(site.graph, site.graph.callee(site.at, 0)?)?;
+    let computation = site.graph.callee(site.at, 0)?;
+    let kind = kind(site.graph, computation)?;
     let (dtype, place) = (site.b.dtype(x), site.b.dtype(places));
     if *site.constant(init)?.value != kind.identity(dtype) {
         return None;
@@ -22,7 +23,12 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let kept: Dims = (0..shape.rank()).filter(|dim| !dims.contains(dim)).collect();
     let extreme = site.emit(Reduce { kind, dims: dims.clone(), accumulate: dtype }, &[x])?;
     let spread = site.emit(BroadcastInDim { dims: kept, shape: shape.clone() }, &[extreme])?;
-    let is_one = site.emit(Compare { direction: Direction::Eq }, &[x, spread])?;
+    let mut is_one = site.emit(Compare { direction: Direction::Eq }, &[x, spread])?;
+    if dtype.is_float() && takes_nan(site.graph, computation) {
+        // An extreme that is NaN equals none.
+        let is_nan = site.emit(Compare { direction: Direction::Ne }, &[x, x])?;
+        is_one = site.emit(Or, &[is_one, is_nan])?;
+    }
     let last = site.emit(Constant::new(Reduction::Min.identity(place)), &[])?;
     let last = site.emit(BroadcastInDim { dims: Dims::new(), shape }, &[last])?;
     let there = site.emit(Select, &[is_one, places, last])?;
@@ -50,4 +56,19 @@ fn kind(graph: &Graph, computation: usize) -> Option<Reduction> {
             matches!(found.as_deref(), Some([Scalar::Int(x), Scalar::Int(i)]) if [*x, *i] == kept)
         })
     })
+}
+
+/// Whether a computation that keeps an extreme of two elements keeps NaN, and of two the first.
+fn takes_nan(graph: &Graph, computation: usize) -> bool {
+    let kept = |x: f64, y: f64| match tried(
+        graph,
+        computation,
+        &[Scalar::Float(x), Scalar::Int(0), Scalar::Float(y), Scalar::Int(1)],
+    )
+    .as_deref()
+    {
+        Some(&[x, Scalar::Int(place)]) if x.is_nan() => Some(place),
+        _ => None,
+    };
+    kept(f64::NAN, 1.0) == Some(0) && kept(1.0, f64::NAN) == Some(1) && kept(f64::NAN, f64::NAN) == Some(0)
 }
