@@ -110,8 +110,8 @@ def looped(w: dict[str, Any], batch: dict[str, Any], reverse: bool = False) -> j
 @pytest.mark.parametrize("reverse", [False, True])
 def test_rows_of_a_loop_over_layers_are_weights_of_layers(reverse: bool) -> None:
     """A Llama whose layers are a loop has calls of one function, the gradients of JAX, and goes over stages."""
-    own = halite.compile("llama", **LLAMA, batch=8, seq=32, precision="fp64", roles=["train_step"])
-    step = halite.jax.train_step(own)
+    sizes: dict[str, Any] = {**LLAMA, "batch": 8, "seq": 32, "precision": "fp64", "roles": ["train_step"]}
+    step = halite.jax.train_step(halite.compile("llama", **sizes))
     start = {name: array for name, array in step.tensors(step.init(3)).items() if not name.startswith(("m.", "v.", "step"))}
     batch = {"tokens": np.random.default_rng(5).integers(0, LLAMA["vocab"], (8, 33)).astype(np.int32)}
     params = stacked(start)
@@ -225,6 +225,15 @@ def random(params: Any, batch: Any) -> jax.Array:
     return perceptron(params, batch) + jax.random.normal(jax.random.key(0))
 
 
+@jax.custom_vjp
+def rounded(x: jax.Array) -> jax.Array:
+    """Straight through in the backward."""
+    return jnp.round(x)
+
+
+rounded.defvjp(lambda x: (jnp.round(x), None), lambda _, ct: (ct,))
+
+
 def model_of(loss: Callable[[Any, Any], Any], params: Any = PARAMS, batch: Any = BATCH, **options: Any) -> Callable[[], Any]:
     return lambda: halite.compile(halite.jax.model(loss, params, batch, **options), roles=["train_step"])
 
@@ -244,6 +253,8 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "one name": (model_of(lambda p, b: jnp.sum(p["a/b"] * p["a-b"] * b), {"a/b": jnp.ones(4), "a-b": jnp.ones(4)}, jnp.ones((2, 4))), "two leaves are called `a_b`"),
     "a name": (model_of(perceptron, name="a model"), "a model cannot be named `a model`"),
     "random bits": (model_of(random), "draws random numbers that do not follow from the batch"),
+    "a stopped gradient": (model_of(lambda p, b: perceptron(jax.lax.stop_gradient(p), b)), "has a gradient of its own, .*`stop_gradient` of `"),
+    "a rule": (model_of(lambda p, b: jnp.sum(rounded(p["w"]) * b), {"w": jnp.ones(4)}, jnp.ones((2, 4))), "`custom_vjp` of `rounded at "),
     "another size": (lambda: halite.compile(halite.jax.model(perceptron, PARAMS, BATCH), batch=5, roles=["train_step"]), "the recipe states 5 sequences in all"),
 }
 

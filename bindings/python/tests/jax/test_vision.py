@@ -45,7 +45,7 @@ def losses_of_jax(loss: Any, params: Any, batch: Any) -> list[float]:
     adamw = optax.adamw(ADAMW["lr"], *ADAMW["betas"], eps=ADAMW["eps"], weight_decay=ADAMW["weight_decay"])
     rule = optax.chain(optax.clip_by_global_norm(ADAMW["clip_norm"]), adamw)
 
-    def mean(params: Any) -> jax.Array:
+    def mean(params: Any) -> Any:
         found = loss(params, batch)
         return found[0] / found[1] if isinstance(found, tuple) else found
 
@@ -65,7 +65,7 @@ def losses_of_jax(loss: Any, params: Any, batch: Any) -> list[float]:
 def total(loss: Any, batch: Any) -> Any:
     """A loss without its count."""
 
-    def of(params: Any) -> jax.Array:
+    def of(params: Any) -> Any:
         found = loss(params, batch)
         return found[0] if isinstance(found, tuple) else found
 

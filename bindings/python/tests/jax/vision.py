@@ -12,7 +12,7 @@ import numpy as np
 from frameworks import HEADS, HIDDEN, ROWS, SEQ, VOCAB, WIDE, Model, mask
 
 IMAGE = 16
-Batch = dict[str, np.ndarray]
+Batch = dict[str, Any]
 Made = tuple[Model, Batch]
 
 
@@ -22,7 +22,10 @@ class Bottleneck(nn.Module):
 
     @nn.compact
     def __call__(self, x: jax.Array) -> jax.Array:
-        norm = lambda y: nn.BatchNorm(use_running_average=True, **WIDE)(y)  # noqa: E731
+        def norm(y: jax.Array) -> Any:
+            made: Any = nn.BatchNorm(use_running_average=True, **WIDE)
+            return made(y)
+
         y = nn.relu(norm(nn.Conv(self.width, (1, 1), use_bias=False, **WIDE)(x)))
         y = nn.relu(norm(nn.Conv(self.width, (3, 3), (self.stride, self.stride), use_bias=False, **WIDE)(y)))
         y = norm(nn.Conv(4 * self.width, (1, 1), use_bias=False, **WIDE)(y))
@@ -37,7 +40,8 @@ class ResNet50(nn.Module):
     @nn.compact
     def __call__(self, images: jax.Array) -> jax.Array:
         x = nn.Conv(4, (7, 7), (2, 2), use_bias=False, **WIDE)(images)
-        x = nn.max_pool(nn.relu(nn.BatchNorm(use_running_average=True, **WIDE)(x)), (3, 3), (2, 2), "SAME")
+        pool: Any = nn.max_pool
+        x = pool(nn.relu(nn.BatchNorm(use_running_average=True, **WIDE)(x)), (3, 3), (2, 2), "SAME")
         for stage, blocks in enumerate([3, 4, 6, 3]):
             for block in range(blocks):
                 x = Bottleneck(4 * 2**stage, 2 if stage > 0 and block == 0 else 1)(x)
@@ -54,10 +58,11 @@ class UNet(nn.Module):
                 x = nn.silu(nn.GroupNorm(2, **WIDE)(nn.Conv(width, (3, 3), **WIDE)(x)))
             return x
 
+        pool: Any = nn.avg_pool
         kept, x = [], images
         for width in (4, 8):
             kept.append(block(x, width))
-            x = nn.avg_pool(kept[-1], (2, 2), (2, 2))
+            x = pool(kept[-1], (2, 2), (2, 2))
         x = block(x, 16)
         for width in (8, 4):
             x = nn.ConvTranspose(width, (2, 2), (2, 2), **WIDE)(x)
@@ -69,8 +74,8 @@ class EncoderDecoder(nn.Module):
     """Two layers each; the decoder reads what the encoder gives."""
 
     @nn.compact
-    def __call__(self, source: jax.Array, target: jax.Array) -> jax.Array:
-        def attend(x: jax.Array, to: jax.Array | None = None, seen: jax.Array | None = None) -> jax.Array:
+    def __call__(self, source: jax.Array, target: jax.Array) -> Any:
+        def attend(x: jax.Array, to: jax.Array | None = None, seen: jax.Array | None = None) -> Any:
             h = nn.RMSNorm(**WIDE)(x)
             return x + nn.MultiHeadDotProductAttention(HEADS, use_bias=False, **WIDE)(h, h if to is None else to, mask=seen)
 
@@ -78,7 +83,7 @@ class EncoderDecoder(nn.Module):
             h = nn.relu(nn.Dense(2 * HIDDEN, use_bias=False, **WIDE)(nn.RMSNorm(**WIDE)(x)))
             return x + nn.Dense(HIDDEN, use_bias=False, **WIDE)(h)
 
-        table = nn.Embed(VOCAB, HIDDEN, **WIDE)
+        table: Any = nn.Embed(VOCAB, HIDDEN, **WIDE)
         x, y = table(source), table(target)
         for _ in range(2):
             x = feed(attend(x))
@@ -95,7 +100,7 @@ def resnet50() -> Made:
     made = model.init(jax.random.key(0), batch["images"])
     running = jax.tree.map(lambda leaf: leaf + 0.1 * random.random(leaf.shape), made["batch_stats"])
 
-    def loss(params: Any, batch: Any) -> jax.Array:
+    def loss(params: Any, batch: Any) -> Any:
         logits = model.apply({"params": params, "batch_stats": running}, batch["images"])
         return -jnp.take_along_axis(jax.nn.log_softmax(logits), batch["labels"][:, None], -1).mean()
 
@@ -107,7 +112,7 @@ def unet() -> Made:
     batch = {"noisy": random.normal(size=(ROWS, IMAGE, IMAGE, 3)), "noise": random.normal(size=(ROWS, IMAGE, IMAGE, 3))}
     model: Any = UNet()
 
-    def loss(params: Any, batch: Any) -> jax.Array:
+    def loss(params: Any, batch: Any) -> Any:
         return ((model.apply(params, batch["noisy"]) - batch["noise"]) ** 2).mean()
 
     return (loss, model.init(jax.random.key(0), batch["noisy"])), batch

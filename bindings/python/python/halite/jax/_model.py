@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -85,6 +86,7 @@ def model(
 
     Random numbers that do not follow from the batch are refused: they would be the same in each update. A loop over layers, `jax.lax.scan`
     over arrays of a row for each, makes weights of rows: `layers.w` becomes `layers.0.w`, `layers.1.w`, which `stacks` of the model lists.
+    Gradients of the caller's own, by `jax.custom_vjp`, `jax.custom_jvp` or `jax.lax.stop_gradient`, are refused: a program does not say them.
     """
     weights, tree = jax.tree_util.tree_flatten_with_path(params)
     data = jax.tree_util.tree_flatten_with_path(batch)[0]
@@ -110,6 +112,11 @@ def model(
         raise wrong(
             "the function draws random numbers that do not follow from the batch: they would be the same in each update",
             help="leave dropout out, as in an evaluation, or take the key from the batch",
+        )
+    if (own := next(_own_gradients(found.jaxpr.jaxpr), None)) is not None:
+        raise wrong(
+            f"the function has a gradient of its own, which its program does not say: {own}",
+            help="leave it out where the gradient is that of what is computed; Halite differentiates the program itself",
         )
     return Model(found.lower().as_text(debug_info=True), inputs, results, tree, name=name, causal=causal)
 
@@ -139,6 +146,31 @@ def _draws(program: Any, varies: Sequence[bool]) -> bool:
                 return True
         known.update(dict.fromkeys(equation.outvars, any(given)))
     return False
+
+
+def _own_gradients(program: Any) -> Iterator[str]:
+    """What a program of JAX differentiates by a rule that JAX itself does not have, with its place: what is exported has no such rule."""
+    for equation in program.eqns:
+        place = ""
+        if equation.primitive.name == "stop_gradient":
+            place = _caller(equation, "stop_gradient")
+        elif equation.primitive.name in ("custom_jvp_call", "custom_vjp_call"):
+            inner = next(_programs(equation.params.values()), None)
+            place = str(getattr(getattr(inner, "debug_info", None), "func_src_info", None) or "")
+        if place and str(Path(jax.__file__).parent) not in place:
+            yield f"`{equation.primitive.name.removesuffix('_call')}` of `{place}`"
+        for inner in _programs(equation.params.values()):
+            yield from _own_gradients(inner)
+
+
+def _caller(equation: Any, function: str) -> str:
+    """Who called the function of JAX that an equation is of, and where."""
+    frames = iter(getattr(equation.source_info.traceback, "frames", ()))
+    for frame in frames:
+        if frame.function_name == function:
+            caller = next(frames, None)
+            return "" if caller is None else f"{caller.function_name} at {caller.file_name}:{caller.line_num}"
+    return ""
 
 
 def _programs(values: Iterable[Any]) -> Iterator[Any]:
