@@ -315,7 +315,6 @@ impl Session {
         let fault = |error| Diagnostics::from(locate(source, error));
         let mesh = self.ranks(source)?;
         let data = batch_ranks(&mesh);
-        // A model that is built has its batch, of which each rank takes a part.
         if data > 1 && source.recipe.batch.is_none() && matches!(source.model, Model::Text(_)) {
             let axes = MeshAxis::that_divide(Divides::Batch).filter(|axis| mesh.size(axis.name()) > 1);
             let axes: Vec<MeshAxis> = axes.collect();

@@ -1,9 +1,9 @@
 //! The definition of a model: a built-in one, a model file, a program of another framework, or a `config.json`.
 
+use crate::given::Model;
 use crate::hugging_face::{self, Imported, Positions};
 use crate::libraries::{ModelText, registered};
 use crate::program_file;
-use crate::source::Model;
 use halite_hlo::CheckedHlo;
 use halite_import::Program;
 use halite_recipe::{Places, Recipe};

@@ -111,6 +111,7 @@ mod definition;
 pub mod dump;
 pub mod export;
 mod flops;
+mod given;
 mod hugging_face;
 pub mod inspect;
 mod libraries;

@@ -1,8 +1,8 @@
 //! Mistakes in the settings of a model whose recipe has mistakes too, so that all are shown at once.
 
 use crate::definition::Definition;
+use crate::given::Model;
 use crate::libraries::known_libraries;
-use crate::source::Model;
 use halite_ir::Registry;
 use halite_lang::{Options, Override};
 use halite_recipe::model_of;

@@ -14,7 +14,7 @@ const RESULTS: &str = "halite.results";
 /// `true` where positions may read none that come later.
 const CAUSAL: &str = "halite.causal";
 
-/// What stands between two parameters, or two results.
+/// The character between two parameters, or two results.
 const SEPARATOR: char = ';';
 
 /// The roles as frontend attributes: keys with their texts.

@@ -22,7 +22,7 @@ fn text(parameters: &str, results: &str, causal: &str) -> String {
 const PARAMETERS: &str = "x: batch; w: weight = uniform(-0.5, 0.5); s: frozen = ones";
 const RESULTS: &str = "loss: loss; y: shown";
 
-/// What is written is read again, from HLO too.
+/// Roles that are written are read again, from HLO too.
 #[test]
 fn written_roles_are_read() {
     let program =

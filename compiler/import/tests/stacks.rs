@@ -112,7 +112,7 @@ func @main(
     assert_eq!(found, expected, "{found}");
 }
 
-/// What each round reads another of, as a row of a constant, is an argument of its call.
+/// Values that each round reads another of, as rows of a constant, are arguments of its call.
 #[test]
 fn other_values_of_each_layer_are_arguments() {
     let scaled = "%table = stablehlo.constant dense<[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 8.0, 7.0, 6.0]]> : tensor<3x4xf32>

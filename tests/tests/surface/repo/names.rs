@@ -38,6 +38,7 @@ const MAY: &[(&str, &str)] = &[
     ("compiler/ir/src/op_name.rs", "metadata of HLO are written and read here"),
     ("compiler/ir/src/lower/metadata.rs", "files are named without their folders"),
     ("driver/src/definition.rs", "a recipe names a file by its ending"),
+    ("driver/src/program_file.rs", "files with programs are told by their endings"),
     ("driver/src/source.rs", "a file `config.json` is called as its folder"),
     ("driver/src/hugging_face/read.rs", "Transformers' names of classes"),
     ("compiler/lift/src/", "HLO has opcodes and element types as text"),
