@@ -13,7 +13,7 @@ impl Module {
         for at in 0..self.functions.len() {
             // Callees come before callers.
             for inst in &mut self.functions[at].insts {
-                inst.op.map_callees(&|id: FuncId| firsts[id.index()]);
+                inst.op.map_callees(|id: FuncId| firsts[id.index()]);
             }
             let function = &self.functions[at];
             let same = by_hash.entry(hash(function)).or_default();

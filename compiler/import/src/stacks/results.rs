@@ -24,7 +24,7 @@ impl Results {
             Def::Inst(own, _) => {
                 Some(own as usize).filter(|own| writers.contains_key(own) && uses[entry.insts[at].args[0].index()] == 1)
             }
-            _ => None,
+            Def::Param(_) => None,
         };
         let inner: FxHashSet<usize> = writers.keys().filter_map(|&at| before(at)).collect();
         for &end in writers.keys().filter(|at| !inner.contains(at)) {
