@@ -92,13 +92,19 @@ class Program:
 
 
 def _with_attributes(text: str, attributes: Sequence[tuple[str, str]]) -> str:
-    """A text of StableHLO with frontend attributes of its module."""
+    """A text of StableHLO with these frontend attributes of its module, in the place of those that it has by these keys."""
+    keys = "|".join(re.escape(key) for key, _ in attributes)
+    text = re.sub(rf'"(?:{keys})" = "[^"]*"\s*,?\s*', "", text)
     pairs = ", ".join(f'"{key}" = "{value}"' for key, value in attributes)
-    own = f"mhlo.frontend_attributes = {{{pairs}}}"
+    own = "mhlo.frontend_attributes = {"
     head = re.search(r"^module\b[^{\n]*", text, re.MULTILINE)
     if head is None:
-        return f"module attributes {{{own}}} {{\n{text}\n}}\n"
+        return f"module attributes {{{own}{pairs}}}}} {{\n{text}\n}}\n"
     start, end = text[: head.end()].rstrip(), text[head.end() :]
+    before, there, after = end.partition("func.func")[0].partition(own)
+    if there:
+        between = "" if after.lstrip().startswith("}") else ", "
+        return f"{start} {before}{there}{pairs}{between}{end[len(before) + len(there) :]}"
     if start.endswith("attributes"):
-        return f"{start} {{{own}, {end[1:]}"
-    return f"{start} attributes {{{own}}} {end}"
+        return f"{start} {{{own}{pairs}}}, {end[1:]}"
+    return f"{start} attributes {{{own}{pairs}}}}} {end}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import halite
@@ -11,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from halite.program import Input, Output
 from models import LLAMA, OPTIMIZER
 from test_architectures import batch_of, compiled, named
 from twins import TWINS, attention, causal, cross_entropy, heads, linear, rms_norm, rope
@@ -219,6 +221,42 @@ def test_shapes_without_values_are_enough() -> None:
     shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), (PARAMS, BATCH))
     bundle = halite.compile(halite.jax.model(perceptron, *shapes), roles=["train_step"])
     assert [weight.shape for weight in bundle.manifest.buffers if weight.slot == "weight"] == [(4, 8), (8,), (8, 2)]
+
+
+def train_step(model: Any) -> bytes:
+    return halite.compile(model, roles=["train_step"]).hlo("train_step")
+
+
+@pytest.mark.parametrize("ending", ["mlir", "pb"])
+def test_a_saved_model_is_the_model(ending: str, tmp_path: Path) -> None:
+    model = halite.jax.model(perceptron, PARAMS, BATCH, name="saved")
+    model.save(tmp_path / f"saved.{ending}")
+    assert train_step(str(tmp_path / f"saved.{ending}")) == train_step(model)
+    with pytest.raises(halite.Error, match="ends neither in `.mlir` nor in `.pb`"):
+        model.save(tmp_path / "saved.txt")
+
+
+FUNCTION = """func.func @main(%x: tensor<8x4xf32>, %w: tensor<4xf32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %sum = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+  return %sum : tensor<f32>
+}"""
+
+HEADS = ["", "module {", "module @m {", "module @m attributes {mhlo.num_replicas = 1 : i32} {", 'module attributes {mhlo.frontend_attributes = {"a" = "b"}} {']
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_roles_are_written_into_any_text(head: str, tmp_path: Path) -> None:
+    """Roles that are there already give way to those of the program."""
+    text = f"{head}\n{FUNCTION}\n}}" if head else FUNCTION
+    for name in ("first", "second"):
+        inputs = [Input("x", "batch"), Input(name, "weight", halite.ones)]
+        program = halite.Program(text, inputs, [Output("loss", "loss")], name="m")
+        program.save(tmp_path / "m.mlir")
+        text = (tmp_path / "m.mlir").read_text()
+        assert text.count("mhlo.frontend_attributes") == 1 and ('"a" = "b"' in text) == ('"a"' in head)
+        assert train_step(str(tmp_path / "m.mlir")) == train_step(program)
 
 
 def random(params: Any, batch: Any) -> jax.Array:
