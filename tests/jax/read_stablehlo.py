@@ -68,6 +68,14 @@ def lowered(folder, every, seed):
         yield harness, args, program, file
 
 
+def reported(counts, reasons, wrong):
+    """Prints counts, those of reasons, and what is wrong; whether anything is."""
+    for table in (counts, reasons):
+        print("\n".join(f"{count:>6}  {what}" for what, count in table.most_common()), end="\n\n")
+    print("\n".join(wrong))
+    return bool(wrong)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("reader", help="the example `read` of halite-stablehlo")
@@ -97,10 +105,7 @@ def main():
             counts[kind] += 1
             wrong += [f"{harness.fullname}: {far}"] * (kind == "wrong")
     print(f"jax {jax.__version__}, {len(cases)} harnesses")
-    for table in (counts, reasons):
-        print("\n".join(f"{count:>6}  {what}" for what, count in table.most_common()), end="\n\n")
-    print("\n".join(wrong))
-    return bool(wrong)
+    return reported(counts, reasons, wrong)
 
 
 if __name__ == "__main__":

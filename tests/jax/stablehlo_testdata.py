@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from read_stablehlo import distance, run
+from read_stablehlo import distance, reported, run
 
 CHECK = re.compile(r"^\s*stablehlo\.custom_call @check\.expect_\w+\((%[\w#]+), (%[\w#]+)\).*: \((.*)\) -> .*\n", re.M)
 MAIN = re.compile(r"(func\.func public @main\(\) -> )(.*)( \{\n)")
@@ -84,10 +84,7 @@ def main():
                 reasons[re.sub(r"tensor<[^`]*x(?=\D)", "tensor<..x", kind)] += 1
             if kind == "wrong":
                 wrong.append(f"{file.name}: {far}")
-    for table in (counts, reasons):
-        print("\n".join(f"{count:>6}  {what}" for what, count in table.most_common()), end="\n\n")
-    print("\n".join(wrong))
-    return bool(wrong)
+    return reported(counts, reasons, wrong)
 
 
 if __name__ == "__main__":
