@@ -291,10 +291,71 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "one name": (model_of(lambda p, b: jnp.sum(p["a/b"] * p["a-b"] * b), {"a/b": jnp.ones(4), "a-b": jnp.ones(4)}, jnp.ones((2, 4))), "two leaves are called `a_b`"),
     "a name": (model_of(perceptron, name="a model"), "a model cannot be named `a model`"),
     "random bits": (model_of(random), "draws random numbers that do not follow from the batch"),
-    "a stopped gradient": (model_of(lambda p, b: perceptron(jax.lax.stop_gradient(p), b)), "has a gradient of its own, .*`stop_gradient` of `"),
     "a rule": (model_of(lambda p, b: jnp.sum(rounded(p["w"]) * b), {"w": jnp.ones(4)}, jnp.ones((2, 4))), "`custom_vjp` of `rounded at "),
     "another size": (lambda: halite.compile(halite.jax.model(perceptron, PARAMS, BATCH), batch=5, roles=["train_step"]), "the recipe states 5 sequences in all"),
 }
+
+
+def own_softmax(params: Any, batch: Any) -> jax.Array:
+    """With a softmax of its own, as many write it."""
+    x = batch["x"] @ params["w"]
+    scores = jnp.exp(x - jax.lax.stop_gradient(x.max(-1, keepdims=True)))
+    return jnp.mean((scores / scores.sum(-1, keepdims=True) - 0.5) ** 2)
+
+
+def straight_through(params: Any, batch: Any) -> jax.Array:
+    """Weights that are rounded in the forward."""
+    w = params["w"]
+    rounded = w + jax.lax.stop_gradient(jnp.round(w * 4) / 4 - w)
+    return jnp.mean((batch["x"] @ rounded) ** 2)
+
+
+def codebook(params: Any, batch: Any) -> jax.Array:
+    """Both losses of a VQ-VAE, in a loop, in a branch and beside a checkpoint."""
+    stop = jax.lax.stop_gradient
+
+    @jax.checkpoint
+    def near(x: jax.Array) -> jax.Array:
+        at = jnp.argmin(jnp.sum((x[:, None] - params["codes"][None]) ** 2, -1), -1)
+        code = params["codes"][at]
+        return jnp.mean((stop(x) - code) ** 2) + 0.25 * jnp.mean((x - stop(code)) ** 2) + jnp.mean((x + stop(code - x)) ** 2)
+
+    def round_of(x: jax.Array, w: jax.Array) -> tuple[jax.Array, jax.Array]:
+        x = jnp.tanh(x @ w) + stop(x)
+        return x, near(x)
+
+    x, losses = jax.lax.scan(round_of, batch["x"], params["layers"])
+    taken = jax.vmap(lambda row: jax.lax.cond(row[0] > 0, lambda row: stop(row) * row, lambda row: row * 2, row))(x)
+    return jnp.sum(losses) + jnp.mean(taken)
+
+
+WIDE = {"x": np.random.default_rng(5).normal(size=(6, 4))}
+SQUARE = {"w": np.random.default_rng(6).normal(size=(4, 4))}
+CODES = {"codes": np.random.default_rng(7).normal(size=(3, 4)), "layers": np.random.default_rng(8).normal(size=(2, 4, 4))}
+STOPPED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
+    "softmax": (own_softmax, SQUARE),
+    "straight through": (straight_through, SQUARE),
+    "codebook": (codebook, CODES),
+    "a frozen weight": (lambda p, b: jnp.sum(b["x"] @ jax.lax.stop_gradient(p["w"]) * jnp.sum(p["codes"])), {**SQUARE, "codes": CODES["codes"]}),
+}
+
+
+@pytest.mark.parametrize("case", STOPPED)
+def test_no_gradient_goes_through_a_stop(case: str, tmp_path: Path) -> None:
+    loss, params = STOPPED[case]
+    model = halite.jax.model(loss, params, WIDE, name="saved")
+    metrics, gradients = grads_of(model, params, WIDE)
+    expected, leaves = jax.value_and_grad(loss)(params, WIDE)
+    np.testing.assert_allclose(metrics["loss"], expected, rtol=1e-12)
+    check_close(gradients, leaves)
+    for ending in ("mlir", "pb"):
+        model.save(tmp_path / f"saved.{ending}")
+        assert train_step(str(tmp_path / f"saved.{ending}")) == train_step(model)
+
+
+def test_a_softmax_that_stops_its_maximum_is_softmax() -> None:
+    bundle = halite.compile(halite.jax.model(own_softmax, SQUARE, WIDE), roles=["train_step"], explain=True)
+    assert "softmax" in {remark.rule for remark in bundle.remarks if remark.taken}
 
 
 def test_random_numbers_may_follow_from_the_batch() -> None:

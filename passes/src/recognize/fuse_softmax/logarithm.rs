@@ -1,6 +1,6 @@
 //! Spellings of `log_softmax`.
 
-use super::parts::{bounded, dim, log_total, normalized, one_dim, peak, shifted, total};
+use super::parts::{Peak, bounded, dim, log_total, normalized, one_dim, peak, shifted, total};
 use crate::recognize::rewrite::{
     Bindings, MatchCx, MatchResult, Rule, add, either, exponential, log, negate, subtract, tensor,
 };
@@ -14,7 +14,9 @@ pub(super) fn rules() -> [Rule; 4] {
 ///
 /// The logarithm of the sum of powers subtracted from what has the maximum subtracted.
 fn log_softmax() -> Rule {
-    let pattern = either([subtract(shifted(), log_total()), add(shifted(), negate(log_total()))]);
+    let pattern = Peak::each(|peak| {
+        either([subtract(shifted(peak), log_total(peak)), add(shifted(peak), negate(log_total(peak)))])
+    });
     Rule::new("log-softmax", "log_softmax", pattern).operand("x").when(one_dim).attributes(dim)
 }
 
@@ -23,12 +25,14 @@ fn log_softmax() -> Rule {
 /// The logarithm of the sum of powers, with the maximum added back, subtracted from `x`. The composite, which does not add
 /// the maximum, is at least as close to the exact result.
 fn log_sum_exp() -> Rule {
-    let log_sum_exp = || add(log_total(), peak());
-    let pattern = either([
-        subtract(tensor("x"), log_sum_exp()),
-        add(tensor("x"), negate(log_sum_exp())),
-        subtract(subtract(tensor("x"), log_total()), peak()),
-    ]);
+    let pattern = Peak::each(|kind| {
+        let log_sum_exp = || add(log_total(kind), peak(kind));
+        either([
+            subtract(tensor("x"), log_sum_exp()),
+            add(tensor("x"), negate(log_sum_exp())),
+            subtract(subtract(tensor("x"), log_total(kind)), peak(kind)),
+        ])
+    });
     Rule::new("log-sum-exp", "log_softmax", pattern).operand("x").when(one_dim).attributes(dim)
 }
 
@@ -36,7 +40,8 @@ fn log_sum_exp() -> Rule {
 ///
 /// The logarithm of a softmax: of a bounded operand only, because a softmax that vanishes has no finite logarithm.
 fn log_of_softmax() -> Rule {
-    let pattern = log(either([normalized(|| exponential(shifted())), normalized(|| exponential(tensor("x")))]));
+    let shifted = Peak::each(|peak| normalized(|| exponential(shifted(peak))));
+    let pattern = log(either([shifted, normalized(|| exponential(tensor("x")))]));
     Rule::new("log-of-softmax", "log_softmax", pattern).operand("x").when(one_dim).when(does_not_vanish).attributes(dim)
 }
 

@@ -1,26 +1,45 @@
 //! Parts of the spellings of softmax.
 
 use crate::recognize::rewrite::{
-    Bindings, MatchCx, MatchResult, Pattern, add, divide, either, exponential, is, log, maximum, multiply, near,
-    negate, power, range, reduce, subtract, tensor,
+    Bindings, MatchCx, MatchResult, Pattern, add, composite, divide, either, exponential, is, log, maximum, multiply,
+    near, negate, power, range, reduce, subtract, tensor,
 };
 use halite_ir::Attr;
 use halite_ir::ops::Reduction;
 use halite_tensor::DType;
 
+/// How a spelling has its maxima: all alike, since the gradients of the composite are those of both but of no mixture.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Peak {
+    /// As it is.
+    Plain,
+    /// Behind a `stop_gradient`.
+    Stopped,
+}
+
+impl Peak {
+    /// A pattern for either.
+    pub(super) fn each(pattern: impl Fn(Peak) -> Pattern) -> Pattern {
+        either([Peak::Plain, Peak::Stopped].map(pattern))
+    }
+}
+
 /// `max(x)`.
-pub(super) fn peak() -> Pattern {
+pub(super) fn peak(kind: Peak) -> Pattern {
     let x = || near(tensor("x"), "the maximum is that of another tensor, or is repeated along another dimension");
     let max = || reduce(Reduction::Max, "peak", x());
     let spelled =
         either([max(), maximum(max(), is(f64::NEG_INFINITY)), negate(reduce(Reduction::Min, "peak", negate(x())))]);
-    near(spelled, "what is subtracted is not the maximum")
+    match kind {
+        Peak::Plain => near(spelled, "what is subtracted is not the maximum"),
+        Peak::Stopped => composite("stop_gradient", [spelled]),
+    }
 }
 
 /// `x - max(x)`.
-pub(super) fn shifted() -> Pattern {
+pub(super) fn shifted(kind: Peak) -> Pattern {
     let x = || tensor("x");
-    either([subtract(x(), peak()), add(x(), negate(peak())), negate(subtract(peak(), x()))])
+    either([subtract(x(), peak(kind)), add(x(), negate(peak(kind))), negate(subtract(peak(kind), x()))])
 }
 
 /// `sum(powers)`.
@@ -29,8 +48,8 @@ pub(super) fn total(powers: Pattern) -> Pattern {
 }
 
 /// `log(sum(exp(x - max(x))))`.
-pub(super) fn log_total() -> Pattern {
-    log(near(total(exponential(shifted())), "the logarithm is not that of the sum of the exponentials"))
+pub(super) fn log_total(kind: Peak) -> Pattern {
+    log(near(total(exponential(shifted(kind))), "the logarithm is not that of the sum of the exponentials"))
 }
 
 /// `powers / sum(powers)`.

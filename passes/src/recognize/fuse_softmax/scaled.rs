@@ -1,6 +1,6 @@
 //! `exp(s * (x - max(x))) / sum(exp(s * (x - max(x))))`, the softmax of `s * x`.
 
-use super::parts::{dim, normalized, one_dim, shifted};
+use super::parts::{Peak, dim, normalized, one_dim, shifted};
 use crate::recognize::rewrite::{
     Bindings, MatchCx, MatchResult, Rule, Writer, divide, either, exponential, multiply, number,
 };
@@ -10,8 +10,8 @@ use halite_support::Result;
 /// Scaled after the maximum is subtracted, by a number above 0 and not above 1: the maximum of `s * x` is then that of `x`
 /// times `s`, and no product overflows.
 pub(super) fn rule() -> Rule {
-    let scaled = || either([multiply(shifted(), number("scale")), divide(shifted(), number("divisor"))]);
-    let pattern = normalized(|| exponential(scaled()));
+    let scaled = |peak| either([multiply(shifted(peak), number("scale")), divide(shifted(peak), number("divisor"))]);
+    let pattern = Peak::each(|peak| normalized(|| exponential(scaled(peak))));
     let rule = Rule::new("scaled-softmax", "softmax", pattern).operand("x").when(one_dim).when(shrinks);
     rule.attributes(dim).write(write)
 }

@@ -1,6 +1,6 @@
 //! Spellings of `softmax`.
 
-use super::parts::{bounded, dim, log_total, normalized, one_dim, shifted};
+use super::parts::{Peak, bounded, dim, log_total, normalized, one_dim, shifted};
 use crate::recognize::rewrite::{Rule, exponential, subtract, tensor};
 
 /// All of them.
@@ -12,7 +12,7 @@ pub(super) fn rules() -> [Rule; 3] {
 ///
 /// Divided by the sum, or multiplied by its reciprocal.
 fn softmax() -> Rule {
-    let pattern = normalized(|| exponential(shifted()));
+    let pattern = Peak::each(|peak| normalized(|| exponential(shifted(peak))));
     Rule::new("softmax", "softmax", pattern).operand("x").when(one_dim).attributes(dim)
 }
 
@@ -29,6 +29,6 @@ fn unshifted() -> Rule {
 /// The exponential of a logarithmic softmax. Where the maximum is added back first this is left alone: the exponential
 /// would turn the rounding of a large maximum into as many units of roundoff.
 fn exp_of_log() -> Rule {
-    let pattern = exponential(subtract(shifted(), log_total()));
+    let pattern = Peak::each(|peak| exponential(subtract(shifted(peak), log_total(peak))));
     Rule::new("exp-of-log-softmax", "softmax", pattern).operand("x").when(one_dim).attributes(dim)
 }

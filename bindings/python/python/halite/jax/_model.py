@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import wrong
 from ..initial import Init, constant, normal, ones, zeros
 from ..program import Input, Output, Program
+from ._gradients import lowered, programs
 
 RANDOM = frozenset({"random_bits", "threefry2x32", "rng_bit_generator", "rng_uniform"})
 """The primitives that draw random numbers."""
@@ -86,7 +87,8 @@ def model(
 
     Random numbers that do not follow from the batch are refused: they would be the same in each update. A loop over layers, `jax.lax.scan`
     over arrays of a row for each, makes weights of rows: `layers.w` becomes `layers.0.w`, `layers.1.w`, which `stacks` of the model lists.
-    Gradients of the caller's own, by `jax.custom_vjp`, `jax.custom_jvp` or `jax.lax.stop_gradient`, are refused: a program does not say them.
+    No gradient goes through `jax.lax.stop_gradient`. Rules of the caller's own, by `jax.custom_vjp` or `jax.custom_jvp`, are refused: a
+    program does not say them.
     """
     weights, tree = jax.tree_util.tree_flatten_with_path(params)
     data = jax.tree_util.tree_flatten_with_path(batch)[0]
@@ -113,12 +115,7 @@ def model(
             "the function draws random numbers that do not follow from the batch: they would be the same in each update",
             help="leave dropout out, as in an evaluation, or take the key from the batch",
         )
-    if (own := next(_own_gradients(found.jaxpr.jaxpr), None)) is not None:
-        raise wrong(
-            f"the function has a gradient of its own, which its program does not say: {own}",
-            help="leave it out where the gradient is that of what is computed; Halite differentiates the program itself",
-        )
-    return Model(found.lower().as_text(debug_info=True), inputs, results, tree, name=name, causal=causal)
+    return Model(lowered(found).as_text(debug_info=True), inputs, results, tree, name=name, causal=causal)
 
 
 def _objective(found: Any) -> list[Any]:
@@ -140,48 +137,12 @@ def _draws(program: Any, varies: Sequence[bool]) -> bool:
         given = [not hasattr(value, "val") and known.get(value, False) for value in equation.invars]
         if equation.primitive.name in RANDOM and not any(given):
             return True
-        for inner in _programs(equation.params.values()):
+        for inner in programs(equation.params.values()):
             count = len(inner.invars)
             if _draws(inner, given[-count:] if count <= len(given) else [any(given)] * count):
                 return True
         known.update(dict.fromkeys(equation.outvars, any(given)))
     return False
-
-
-def _own_gradients(program: Any) -> Iterator[str]:
-    """What a program of JAX differentiates by a rule that JAX itself does not have, with its place: what is exported has no such rule."""
-    for equation in program.eqns:
-        place = ""
-        if equation.primitive.name == "stop_gradient":
-            place = _caller(equation, "stop_gradient")
-        elif equation.primitive.name in ("custom_jvp_call", "custom_vjp_call"):
-            inner = next(_programs(equation.params.values()), None)
-            place = str(getattr(getattr(inner, "debug_info", None), "func_src_info", None) or "")
-        if place and str(Path(jax.__file__).parent) not in place:
-            yield f"`{equation.primitive.name.removesuffix('_call')}` of `{place}`"
-        for inner in _programs(equation.params.values()):
-            yield from _own_gradients(inner)
-
-
-def _caller(equation: Any, function: str) -> str:
-    """Who called the function of JAX that an equation is of, and where."""
-    frames = iter(getattr(equation.source_info.traceback, "frames", ()))
-    for frame in frames:
-        if frame.function_name == function:
-            caller = next(frames, None)
-            return "" if caller is None else f"{caller.function_name} at {caller.file_name}:{caller.line_num}"
-    return ""
-
-
-def _programs(values: Iterable[Any]) -> Iterator[Any]:
-    """The programs among the parameters of an equation."""
-    for value in values:
-        if isinstance(value, (tuple, list)):
-            yield from _programs(value)
-        elif hasattr(value, "jaxpr"):
-            yield value.jaxpr
-        elif hasattr(value, "eqns"):
-            yield value
 
 
 def _name(path: tuple[Any, ...], alone: str, numbered: Mapping[Any, list[str]]) -> str:
