@@ -6,6 +6,7 @@
 
 mod closed;
 mod float;
+mod helpers;
 mod layers;
 mod loops;
 mod model;

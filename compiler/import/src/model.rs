@@ -3,7 +3,7 @@
 use crate::closed::copy_once;
 use crate::signature::{Input, InputRole, OutputRole, Signature};
 use crate::stacks::{Stack, take_apart};
-use crate::{layers, loops};
+use crate::{helpers, layers, loops};
 use halite_hlo::CheckedHlo;
 use halite_hlo::graph::Graph;
 use halite_hlo::origin;
@@ -36,6 +36,7 @@ pub(crate) fn taken(name: &Name, hlo: &CheckedHlo, signature: &Signature) -> std
         return Err(mistakes);
     }
     loops::write_out(&mut module, &registry, &lifted.rounds)?;
+    helpers::write_out(&mut module, &registry)?;
     let (signature, stacks) = take_apart(&mut module, &registry, signature)?;
     let mut entry = module.take_entry()?;
     entry.name = module.unused_name("main");

@@ -21,9 +21,10 @@ use crate::recognize::rewrite::Fusion;
 /// %y = multiply %u, %weight
 /// ```
 ///
-/// A variance as `mean(x^2) - mean(x)^2` is left alone: it cancels where the mean is large.
+/// A variance as `mean(x^2) - mean(x)^2` is recognized where it is held at 0 or above, as Flax does: it cancels where the mean is large,
+/// and the composite does not. Elsewhere it is left alone, since the program may give NaN.
 pub(crate) fn pass() -> Fusion {
-    let rules = vec![rms_norm::rule(), layer_norm::rule()];
+    let rules = rms_norm::rules().into_iter().chain(layer_norm::rules()).collect();
     Fusion::new("fuse-norm", "recognize rms_norm and layer_norm", 32, rules)
         .example(golden!("fuse_norm/rms_norm" @ "plain"))
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import halite.jax
 import jax
 import numpy as np
@@ -12,6 +14,17 @@ from test_model import check_close, grads_of
 pytest.importorskip("flax")
 
 from frameworks import FRAMEWORKS, LAYERS, ROWS, SEQ, VOCAB  # noqa: E402
+
+RECOGNIZED = {"predicate": 1, "softmax": 1, "log-softmax": 1}
+"""What is recognized in each, in the layers' function and beside it; norms and activations are their own."""
+
+OWN = {
+    "linen": {"layer-norm-weight-first": 3, "gelu-tanh": 1},
+    "scanned": {"layer-norm-weight-first": 3, "gelu-tanh": 1},
+    "nnx": {"layer-norm-weight-first": 3, "gelu-tanh": 1},
+    "equinox": {"layer-norm": 3, "gelu-tanh": 1, "shared-input": 1},
+    "haiku": {"layer-norm-weight-first": 2 * LAYERS + 1, "softmax": LAYERS, "shared-input": LAYERS},
+}
 
 CALLS = {"linen": LAYERS, "scanned": LAYERS, "nnx": LAYERS, "equinox": LAYERS, "haiku": 0}
 """The layers that become calls of one function. Haiku numbers modules across layers, so that no list is to be seen."""
@@ -31,3 +44,6 @@ def test_loss_and_gradients_are_those_of_jax(name: str) -> None:
     np.testing.assert_allclose([metrics["loss"], metrics["count"]], [expected, count], rtol=TOLERANCE.get(name, 1e-9))
     check_close(gradients, leaves, TOLERANCE.get(name, 1e-9))
     assert model.ir.count("callee = @layers}") == CALLS[name]
+    remarks = halite.compile(model, roles=["train_step"], precision="fp64", explain=True).remarks
+    taken = Counter(remark.rule for remark in remarks if remark.taken and remark.rule != "residuals")
+    assert taken == {**RECOGNIZED, **OWN[name]}

@@ -78,7 +78,7 @@ def test_a_llama_trains_as_the_built_in_one() -> None:
     model = halite.jax.model(llama_loss, params, batches[0], outputs=lambda w, b: {"logits": llama(w, b)}, name="llama", causal=True)
     theirs = halite.compile(model, precision="fp64", optimizer=OPTIMIZER, roles=["train_step"], explain=True)
     rules = {remark.rule for remark in theirs.remarks if remark.taken}
-    assert {"rms-norm", "halves", "softmax", "silu", "log-softmax", "predicate"} <= rules, rules
+    assert {"rms-norm", "halves", "softmax", "swiglu", "log-softmax", "predicate"} <= rules, rules
     assert model.ir.count("callee = @layers}") == LLAMA["layers"], model.ir
     losses = [run(bundle, start, batches) for bundle in (own, theirs)]
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-12)

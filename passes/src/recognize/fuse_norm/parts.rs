@@ -2,7 +2,7 @@
 
 use crate::recognize::rewrite::{
     Bindings, MatchCx, MatchResult, Pattern, add, divide, either, is, multiply, near, number, one_over_size, power,
-    reduce, rsqrt, size, sqrt,
+    reduce, rsqrt, size, sqrt, tensor,
 };
 use halite_ir::ops::Reduction;
 use halite_ir::{Attr, Real};
@@ -21,11 +21,37 @@ pub(super) fn square(x: impl Fn() -> Pattern) -> Pattern {
     either([multiply(x(), x()), power(x(), is(2.0))])
 }
 
+/// `mean_square + eps`.
+fn guarded(mean_square: impl Fn() -> Pattern) -> Pattern {
+    add(mean_square(), near(number("eps"), "what is added to the mean square is not one number"))
+}
+
+/// `1 / sqrt(mean_square + eps)`.
+fn inverse(mean_square: impl Fn() -> Pattern) -> Pattern {
+    let guarded = || guarded(&mean_square);
+    either([rsqrt(guarded()), divide(is(1.0), sqrt(guarded())), power(guarded(), is(-0.5))])
+}
+
 /// `x / sqrt(mean_square + eps)`.
 pub(super) fn scaled(x: impl Fn() -> Pattern, mean_square: impl Fn() -> Pattern) -> Pattern {
-    let guarded = || add(mean_square(), near(number("eps"), "what is added to the mean square is not one number"));
-    let inverse = either([rsqrt(guarded()), divide(is(1.0), sqrt(guarded())), power(guarded(), is(-0.5))]);
-    either([multiply(x(), inverse), divide(x(), sqrt(guarded()))])
+    either([multiply(x(), inverse(&mean_square)), divide(x(), sqrt(guarded(&mean_square)))])
+}
+
+/// `x * (weight / sqrt(mean_square + eps))`.
+pub(super) fn weight_first(x: impl Fn() -> Pattern, mean_square: impl Fn() -> Pattern) -> Pattern {
+    let by_root = divide(tensor("weight"), sqrt(guarded(&mean_square)));
+    multiply(x(), either([multiply(inverse(&mean_square), tensor("weight")), by_root]))
+}
+
+/// No weight below `2^100` overflows when it meets the largest inverse, that of the root of `eps`.
+pub(super) fn weight_leaves_room(bindings: &Bindings, cx: &MatchCx<'_>) -> MatchResult {
+    let max = cx.dtype().max_finite().unwrap_or_default();
+    let most = bindings.number("eps").map_or(0.0, |eps| max * eps.sqrt());
+    if most >= 2f64.powi(100) {
+        Ok(())
+    } else {
+        Err("the product of the weight and the inverse could overflow".to_owned())
+    }
 }
 
 /// The means are over the last dimension.

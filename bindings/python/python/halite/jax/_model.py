@@ -93,7 +93,8 @@ def model(
     weights, tree = jax.tree_util.tree_flatten_with_path(params)
     data = jax.tree_util.tree_flatten_with_path(batch)[0]
     numbered = _numbered(params)
-    inputs = [Input(_name(path, "params", numbered), "weight", _start(leaf)) for path, leaf in weights]
+    starts = _starts(leaf for _, leaf in weights)
+    inputs = [Input(_name(path, "params", numbered), "weight", start) for (path, _), start in zip(weights, starts, strict=True)]
     inputs += [Input(_name(path, "batch", {}), "batch") for path, _ in data]
     _check_names(inputs)
     results: list[Output] = []
@@ -194,8 +195,24 @@ def _check_names(inputs: list[Input]) -> None:
         seen.add(item.name)
 
 
-def _start(leaf: Any) -> Init:
-    """How a weight starts, by its values."""
+def _starts(leaves: Iterable[Any]) -> list[Init]:
+    """How weights start, by their values: alike where their standard deviations differ by no more than those of samples do."""
+    known: list[tuple[float, float]] = []
+    starts: list[Init] = []
+    for leaf in leaves:
+        start = _start(leaf)
+        if isinstance(start, float):
+            error = 4 / np.sqrt(2 * np.size(leaf))
+            same = (first for first, of_first in known if abs(start - first) <= first * (error + of_first))
+            first = next(same, start)
+            known.append((first, error))
+            start = normal(first)
+        starts.append(start)
+    return starts
+
+
+def _start(leaf: Any) -> Init | float:
+    """How a weight starts, by its values: one number everywhere, or with this standard deviation."""
     if isinstance(leaf, jax.ShapeDtypeStruct) or np.size(leaf) == 0:
         return ABSTRACT
     values = np.asarray(leaf).ravel()
@@ -203,4 +220,4 @@ def _start(leaf: Any) -> Init:
     if (values == values[0]).all():
         return {0.0: zeros, 1.0: ones}.get(first) or constant(first)
     # Squares are summed in pieces, without a copy of all in `float64`.
-    return normal(float(np.sqrt(np.einsum("i,i->", values, values, dtype=np.float64) / values.size)))
+    return float(np.sqrt(np.einsum("i,i->", values, values, dtype=np.float64) / values.size))
