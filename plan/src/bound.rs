@@ -36,10 +36,37 @@ impl Whole {
     }
 }
 
-/// Micro-batches in the updates that tell of one: so many that what is done once an update is nothing beside them.
+/// The least that a layout takes. One that needs more than there is, or is slower than those that are shown, is dropped.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Least {
+    /// That which tells it.
+    pub by: &'static str,
+    /// Bytes of a rank.
+    pub bytes: f64,
+    /// Seconds of an update.
+    pub seconds: f64,
+}
+
+impl Least {
+    /// By shallow models of the layout itself.
+    pub(super) fn of_shallow(told: &Told) -> Self {
+        let bytes = told.memory / (1.0 + TOLD_WITHIN);
+        Self { by: "shallow models", bytes, seconds: told.step.total * (1.0 - TOLD_WITHIN) }
+    }
+
+    /// By shallow models of the layout with its stages one after the other.
+    pub(super) fn of_plain_schedule(told: &Told, layout: &Layout) -> Self {
+        let seconds = (told.step.total - told.step.bubble) * layout.bubble();
+        let [bytes, seconds] = [told.held, seconds].map(|of| of * (1.0 - TOLD_WITHIN));
+        Self { by: "the plain schedule", bytes, seconds }
+    }
+}
+
+/// Micro-batches in the updates that tell of one: so many that gradients that are sent with the last are nothing beside them.
 const MICRO_BATCHES: u64 = 32;
 
-/// Parts of weights in the updates that tell of a micro-batch where ranks store parts: so many that a rank's own are nothing beside the rest.
+/// Replicas in the updates that tell of a micro-batch where there are any: so many that the parts of weights that a rank stores are nothing
+/// beside the rest.
 const PARTS: u64 = 64;
 /// The axis along which micro-batches of all layouts with the same sizes send as much.
 const TENSOR: &str = "tensor";
@@ -51,6 +78,9 @@ pub(super) struct Sizes {
     stages: u64,
     /// The schedule of the stages, as recipes name it.
     schedule: &'static str,
+    /// Several ranks hold weights whole. Ranks that share a layer add up their gradients once an update with those of others, and after each
+    /// micro-batch where there are none.
+    data: bool,
     /// Ranks store parts of weights.
     stores_parts: bool,
     batch: u64,
@@ -60,21 +90,27 @@ pub(super) struct Sizes {
 impl Sizes {
     /// Those of a layout, of which so many stages at most are compiled.
     pub(super) fn of(layout: &Layout, stages: u64) -> Self {
-        let Layout { tensor, pipeline, fsdp, batch, recompute, .. } = *layout;
+        let Layout { tensor, pipeline, data, fsdp, batch, recompute, .. } = *layout;
         let stages = pipeline.min(stages);
         // Parts that are interleaved keep no less than whole stages.
         let schedule = if stages > 1 && layout.schedule == "zero-bubble" { "zero-bubble" } else { "1f1b" };
-        Self { tensor, stages, schedule, stores_parts: fsdp > 1, batch, recompute }
+        Self { tensor, stages, schedule, data: data > 1, stores_parts: fsdp > 1, batch, recompute }
     }
 
     /// The layout that tells of them, with many micro-batches in an update.
     pub(super) fn alone(&self) -> Layout {
-        let Self { tensor, stages, schedule, stores_parts, batch, recompute } = *self;
+        let Self { tensor, stages, schedule, data, stores_parts, batch, recompute } = *self;
         let fsdp = if stores_parts { PARTS } else { 1 };
+        let data = match (data, stores_parts) {
+            (false, _) => 1,
+            (true, false) => PARTS,
+            (true, true) => 2,
+        };
         Layout {
             tensor,
             pipeline: stages,
             schedule,
+            data,
             fsdp,
             batch,
             accumulate: MICRO_BATCHES,
@@ -147,21 +183,22 @@ fn waits(layout: &Layout) -> f64 {
 }
 
 impl MicroBatch {
-    /// Of an update of the layout of some sizes, on ranks with so many bytes of state beside weights.
-    pub(super) fn of(told: &Told, layout: &Layout, layers: u64, beside_weights: f64, machine: &Machine) -> Self {
+    /// Of an update of the layout of some sizes.
+    pub(super) fn of(told: &Told, layout: &Layout, layers: u64, machine: &Machine) -> Self {
         // A step tells of the mean stage; a layer more in each part is one in each stage.
         let stages = layout.pipeline as f64;
         let layer = told.layer.as_ref();
-        let of_layers = layer.map_or(told.step.products, |layer| layer.products * layers as f64 / stages);
+        let step = &told.micro_batches;
+        let of_layers = layer.map_or(step.products, |layer| layer.products * layers as f64 / stages);
         // A forward and a backward, where they are programs of their own.
-        let starts = if layout.pipeline > 1 && told.step.launch > 0.0 { 2.0 } else { 0.0 };
+        let starts = if layout.pipeline > 1 && step.launch > 0.0 { 2.0 } else { 0.0 };
         Self {
-            all: Work::of(&told.step, stages),
+            all: Work::of(step, stages),
             layer: layer.map(|layer| Work::of(layer, 1.0)).unwrap_or_default(),
-            head: (told.step.products - of_layers).max(0.0) * stages / MICRO_BATCHES as f64,
+            head: (step.products - of_layers).max(0.0) * stages / MICRO_BATCHES as f64,
             layers,
             launch: starts * machine.launch,
-            kept: (told.beside_weights - beside_weights).max(0.0),
+            kept: told.kept,
         }
     }
 

@@ -21,6 +21,7 @@ mod shallow;
 mod table;
 
 pub use bill::{Bill, Cost, Fits};
+pub use bound::Least;
 pub use calibrate::{Judged, calibrate};
 pub use layout::{Layout, Space};
 pub use ratio::{CostRatio, cost_ratios};

@@ -1,7 +1,7 @@
 //! The search for the best layout.
 
-use super::bound::{MicroBatch, MicroBatches, Sizes, Whole};
-use super::shallow::{self, DEPTHS, TOLD_WITHIN, Told, compiled, line, told};
+use super::bound::{Least, MicroBatch, MicroBatches, Sizes, Whole};
+use super::shallow::{self, DEPTHS, Told, compiled, line, told};
 use crate::{Bill, Layout, Space};
 use halite::Session;
 use halite::source::Model;
@@ -206,12 +206,12 @@ impl<'a> Search<'a> {
         let capacity = self.capacity();
         let mut waiting: Vec<Waiting> = Vec::new();
         for layout in layouts {
-            if self.whole.state_of(&layout) > capacity {
+            let Least { bytes, seconds, .. } = self.of_whole(&layout);
+            if bytes > capacity {
                 self.plan.considered.too_much_state += 1;
                 continue;
             }
-            let least = self.whole.seconds(&layout, self.space.ranks, &self.question.machine);
-            waiting.push(Waiting { layout, least, state: Known::Bounds });
+            waiting.push(Waiting { layout, least: seconds, state: Known::Bounds });
         }
         while let Some(at) = first(&waiting) {
             check_cancelled()?;
@@ -237,52 +237,40 @@ impl<'a> Search<'a> {
         }
         match next.state {
             Known::Bounds => {
-                let sizes = Sizes::of(&next.layout, 1);
-                let of_less = self.micro_batches.least(&sizes, &next.layout).filter(|least| *least > next.least);
-                if let Some(least) = of_less {
-                    return Ok(Some(Waiting { least, ..next }));
+                if let Some(of_less) = self.of_fewer_ranks(&next.layout).filter(|of| of.seconds > next.least) {
+                    return Ok(Some(Waiting { least: of_less.seconds, ..next }));
                 }
-                let one = self.micro_batch(sizes)?;
-                let least = one.map_or(0.0, |one| one.seconds(&next.layout)).max(next.least);
+                let least = self.of_micro_batch(&next.layout, 1)?.seconds.max(next.least);
                 Ok(Some(Waiting { least, state: Known::MicroBatch, ..next }))
             }
             Known::MicroBatch => {
                 // Two stages tell of all: the first keeps as many micro-batches as there are stages, each with its share of the layers.
-                let one = self.micro_batch(Sizes::of(&next.layout, 2))?;
-                let kept = one.map_or(0.0, |one| one.kept());
-                if self.whole.state_of(&next.layout) + kept > self.capacity() {
+                let mut known = vec![self.of_micro_batch(&next.layout, 2)?];
+                if known[0].bytes <= self.capacity() && known[0].seconds <= next.least {
+                    known.extend(self.of_plain_schedule(&next.layout)?);
+                }
+                if known.iter().any(|known| known.bytes > self.capacity()) {
                     self.plan.considered.too_much_state += 1;
                     return Ok(None);
                 }
-                let least = one.map_or(0.0, |one| one.seconds(&next.layout));
-                if least > next.least {
-                    return Ok(Some(Waiting { least, ..next }));
-                }
-                if let Some(twin) = self.of_plain_schedule(&next.layout)? {
-                    if twin.memory * (1.0 - TOLD_WITHIN) > self.capacity() {
-                        self.plan.considered.too_much_state += 1;
-                        return Ok(None);
-                    }
-                    let least = (twin.step.total - twin.step.bubble) * next.layout.bubble() * (1.0 - TOLD_WITHIN);
-                    if least > next.least {
-                        return Ok(Some(Waiting { least, ..next }));
-                    }
+                if let Some(known) = known.iter().find(|known| known.seconds > next.least) {
+                    return Ok(Some(Waiting { least: known.seconds, ..next }));
                 }
                 let told = self.told(&next.layout);
-                let Some(Told { step, memory: needs, .. }) = self.taken(&next.layout, told)? else { return Ok(None) };
+                let Some(told) = self.taken(&next.layout, told)? else { return Ok(None) };
                 self.plan.considered.shallow += 1;
-                let found = Found { layout: next.layout.clone(), seconds: step.total, bytes: needs };
-                let nearer = self.plan.nearest.as_ref().is_none_or(|nearest| needs < nearest.bytes);
+                let found = Found { layout: next.layout.clone(), seconds: told.step.total, bytes: told.memory };
+                let nearer = self.plan.nearest.as_ref().is_none_or(|nearest| found.bytes < nearest.bytes);
                 if nearer {
                     self.plan.nearest = Some(found.clone());
                 }
                 self.plan.found.push(found);
-                if needs > (1.0 + TOLD_WITHIN) * self.capacity() {
+                let known = Least::of_shallow(&told);
+                if known.bytes > self.capacity() {
                     self.plan.considered.too_much_memory += 1;
                     return Ok(None);
                 }
-                let least = step.total * (1.0 - TOLD_WITHIN);
-                Ok(Some(Waiting { least, state: Known::Shallow, ..next }))
+                Ok(Some(Waiting { least: known.seconds, state: Known::Shallow, ..next }))
             }
             Known::Shallow => {
                 let bill = compiled(self.session, self.question, &next.layout, None);
@@ -309,22 +297,64 @@ impl<'a> Search<'a> {
         }
         let told = match self.space.layers {
             Some(layers) => told(self.session, self.question, layout, layers),
-            None => compiled(self.session, self.question, layout, None).map(|(_, bill)| shallow::of(&bill)),
+            None => compiled(self.session, self.question, layout, None)
+                .map(|whole| shallow::of(whole, &self.question.machine)),
         }?;
         self.told.insert(layout.clone(), told.clone());
         Ok(told)
     }
 
-    /// The same layout with stages one after the other, whose schedule keeps the fewest values and starts the fewest programs: others wait
-    /// less, and do no less. `None` for that itself, and where it cannot be compiled.
-    fn of_plain_schedule(&mut self, layout: &Layout) -> Result<Option<Told>, Diagnostics> {
+    /// The least that state and products of the whole model tell.
+    fn of_whole(&self, layout: &Layout) -> Least {
+        let seconds = self.whole.seconds(layout, self.space.ranks, &self.question.machine);
+        Least { by: "the whole model", bytes: self.whole.state_of(layout), seconds }
+    }
+
+    /// The least that is known from micro-batches of fewer ranks.
+    fn of_fewer_ranks(&self, layout: &Layout) -> Option<Least> {
+        let seconds = self.micro_batches.least(&Sizes::of(layout, 1), layout)?;
+        Some(Least { by: "fewer ranks", bytes: 0.0, seconds })
+    }
+
+    /// The least that a micro-batch tells, on so many stages at most; nothing where that cannot be compiled.
+    fn of_micro_batch(&mut self, layout: &Layout, stages: u64) -> Result<Least, Diagnostics> {
+        let one = self.micro_batch(Sizes::of(layout, stages))?;
+        let (kept, seconds) = one.map_or((0.0, 0.0), |one| (one.kept(), one.seconds(layout)));
+        // One stage does not tell of how many micro-batches wait on the first of several.
+        let kept = if stages.min(layout.pipeline) == 1 && layout.pipeline > 1 { 0.0 } else { kept };
+        Ok(Least { by: "a micro-batch", bytes: self.whole.state_of(layout) + kept, seconds })
+    }
+
+    /// The least that is told by the same layout with stages one after the other, whose schedule keeps the fewest values and starts the
+    /// fewest programs: others wait less, and do no less. `None` for that itself, and where it cannot be compiled.
+    fn of_plain_schedule(&mut self, layout: &Layout) -> Result<Option<Least>, Diagnostics> {
         if layout.schedule == Layout::ALONE.schedule {
             return Ok(None);
         }
         let Layout { schedule, chunks, .. } = Layout::ALONE;
         let told = self.told(&Layout { schedule, chunks, ..layout.clone() }).ok();
         check_cancelled()?;
-        Ok(told)
+        Ok(told.map(|told| Least::of_plain_schedule(&told, layout)))
+    }
+
+    /// The least that a layout takes, by all that it can be dropped by.
+    ///
+    /// # Errors
+    /// When the compiler refuses it, or the work was cancelled.
+    pub fn least(&mut self, layout: &Layout) -> Result<Vec<Least>, Diagnostics> {
+        let mut all = vec![self.of_whole(layout)];
+        if layout.tensor > 1 {
+            let fewer = Layout { tensor: layout.tensor / 2, ..layout.clone() };
+            self.micro_batch(Sizes::of(&fewer, 1))?;
+            // Those of as many ranks come after, so that fewer are what is known.
+            all.extend(self.of_fewer_ranks(layout));
+        }
+        for stages in [1, 2] {
+            all.push(self.of_micro_batch(layout, stages)?);
+        }
+        all.extend(self.of_plain_schedule(layout)?);
+        all.push(Least::of_shallow(&self.told(layout)?));
+        Ok(all)
     }
 
     /// A micro-batch of these sizes; `None` where that cannot be compiled.
@@ -335,8 +365,7 @@ impl<'a> Search<'a> {
         let alone = sizes.alone();
         let one = self.space.layers.and_then(|layers| {
             let told = told(self.session, self.question, &alone, layers).ok()?;
-            let beside = self.whole.beside_weights(&alone);
-            Some(MicroBatch::of(&told, &alone, layers, beside, &self.question.machine))
+            Some(MicroBatch::of(&told, &alone, layers, &self.question.machine))
         });
         check_cancelled()?;
         self.micro_batches.0.insert(sizes, one);

@@ -8,10 +8,11 @@ use super::search::Question;
 use crate::Bill;
 use halite::Session;
 use halite::source::Source;
-use halite_bundle::Bundle;
-use halite_bundle::estimate::MemoryByKind;
-use halite_estimate::time::StepTime;
+use halite_bundle::{Action, Bundle, ModuleEntry};
+use halite_estimate::time::{Machine, StepTime, step_time};
+use halite_recipe::Recipe;
 use halite_support::{CancelToken, Diagnostics};
+use std::collections::HashSet;
 use std::panic::resume_unwind;
 
 /// Shallow models are within this share of the whole one; a law holds them to it.
@@ -24,9 +25,13 @@ pub(super) struct Told {
     pub(super) step: StepTime,
     /// Bytes that a rank needs.
     pub(super) memory: f64,
-    /// Bytes of these that are neither weights nor gradients, nor made and dropped within a module: the optimizer's, and what forwards keep.
-    pub(super) beside_weights: f64,
-    /// The time that a further layer in each part adds to an update, where that is told.
+    /// Bytes of these that stay from one module to the next: state, sums of gradients and what is kept.
+    pub(super) held: f64,
+    /// Bytes that forwards keep for their backwards.
+    pub(super) kept: f64,
+    /// The micro-batches of an update, without what is done once.
+    pub(super) micro_batches: StepTime,
+    /// The time that a further layer in each part adds to them, where that is told.
     pub(super) layer: Option<StepTime>,
 }
 
@@ -56,6 +61,14 @@ fn source(
 /// computed again otherwise.
 pub(super) const DEPTHS: [u64; 2] = [2, 3];
 
+/// Those of a recipe. Where weights are gathered while the layers before run, or gradients are sent while others do, a layer with such a one
+/// on both sides is what a deep model consists of, and a model of two has none.
+fn depths(recipe: &Recipe) -> [u64; 2] {
+    let ahead = recipe.parallel.as_ref().filter(|own| own.fsdp > 1);
+    let ahead = ahead.map_or(0, |own| u64::from(own.fsdp_prefetch.max(own.fsdp_delay)));
+    DEPTHS.map(|depth| depth + ahead)
+}
+
 /// Time and memory of a layout with so many layers, from shallow models.
 pub(super) fn told(
     session: &mut Session,
@@ -64,10 +77,13 @@ pub(super) fn told(
     layers: u64,
 ) -> Result<Told, Diagnostics> {
     let parts = layout.pipeline * layout.chunks;
-    if layers <= DEPTHS[1] * parts {
-        return Ok(of(&compiled(session, question, layout, None)?.1));
+    let depths = depths(&source(session, question, layout, None)?.recipe);
+    // Parts that have a layer more than others have it in shallow models too.
+    let beside = layers % parts;
+    if layers <= depths[1] * parts + beside {
+        return Ok(of(compiled(session, question, layout, None)?, &question.machine));
     }
-    let sources = DEPTHS.map(|layers| layers * parts).map(|layers| source(session, question, layout, Some(layers)));
+    let sources = depths.map(|depth| source(session, question, layout, Some(depth * parts + beside)));
     let [one, two] = sources;
     let (one, two) = (one?, two?);
     let session: &Session = session;
@@ -77,21 +93,51 @@ pub(super) fn told(
         let two = scope.spawn(|| cancel.within(|| compile(&two)));
         (compile(&one), two.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
-    let (one, two) = (of(&one?.1), of(&two?.1));
-    // A part that has more layers than others keeps them waiting.
-    let more = layers.div_ceil(parts) as f64 - DEPTHS[0] as f64;
+    let (one, two) = (of(one?, &question.machine), of(two?, &question.machine));
+    let more = (layers / parts - depths[0]) as f64;
+    // The peak may be another moment in the second model, which keeps more and needs less beside it; a layer adds no more than to all.
+    let added = two.memory - one.memory;
+    let within = |one: f64, two: f64| line(one, two.min(one + added), more);
     Ok(Told {
         step: along(&one.step, &two.step, more),
         memory: line(one.memory, two.memory, more),
-        beside_weights: line(one.beside_weights, two.beside_weights, more),
-        layer: Some(difference(&one.step, &two.step)),
+        held: within(one.held, two.held),
+        kept: within(one.kept, two.kept),
+        micro_batches: along(&one.micro_batches, &two.micro_batches, more),
+        layer: Some(difference(&one.micro_batches, &two.micro_batches)),
     })
 }
 
-pub(super) fn of(bill: &Bill) -> Told {
-    let MemoryByKind { optimizer, arguments, activations, resident, .. } = bill.peak;
-    let beside_weights = [optimizer, arguments, activations, resident].map(|bytes| bytes as f64).iter().sum();
-    Told { step: bill.step.clone(), memory: bill.memory[0] as f64, beside_weights, layer: None }
+/// Those of a layout that was compiled whole.
+pub(super) fn of((bundle, bill): (Bundle, Bill), machine: &Machine) -> Told {
+    let mut manifest = bundle.manifest;
+    let one_stage = manifest.num_stages() == 1;
+    // What is done once an update is no part of a micro-batch.
+    for list in &mut manifest.schedule {
+        list.retain(|action| !matches!(action, Action::Run { pieces: None, .. }));
+    }
+    let runs = manifest.schedule.iter().flatten().filter_map(|action| match action {
+        Action::Run { module, .. } => Some(module.as_str()),
+        _ => None,
+    });
+    let runs: HashSet<&str> = runs.collect();
+    let peak = |entry: &ModuleEntry| entry.estimate.as_ref().map(|own| own.memory.peak).unwrap_or_default();
+    let (mut held, mut kept) = (0, 0);
+    for entry in manifest.modules.iter().filter(|entry| runs.contains(entry.name.as_str())) {
+        let own = peak(entry);
+        // Where forward and backward are modules of their own, all that a backward makes is gone after it.
+        let within = if one_stage { own.activations } else { 0 };
+        let beside_weights = own.optimizer + own.gradients + own.arguments + within + own.resident;
+        held = held.max(own.weights + beside_weights);
+        // A module that does not take these has them among all that stays on the core.
+        let stage = || manifest.modules.iter().filter(|other| other.stage == entry.stage).map(peak);
+        let optimizer = stage().map(|own| own.optimizer).max().unwrap_or(0);
+        let gradients = stage().map(|own| own.gradients).max().unwrap_or(0);
+        kept = kept.max(beside_weights.saturating_sub(optimizer + gradients));
+    }
+    let (held, kept, memory) = (held as f64, kept as f64, bill.memory[0] as f64);
+    let micro_batches = step_time(&manifest, machine).unwrap_or_default();
+    Told { step: bill.step, memory, held, kept, micro_batches, layer: None }
 }
 
 /// The value `more` layers after the first.

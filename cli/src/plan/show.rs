@@ -259,7 +259,7 @@ pub(super) fn considered(found: &Plan) -> String {
         ("layouts", count(layouts)),
         ("too large", format!("{}, whose state and activations are more than a rank has", count(too_much_state))),
         ("too slow", format!("{}, whose bound is above the last that is shown", count(too_slow))),
-        ("shallow", format!("{}, told from models of two and three layers in each part", count(shallow))),
+        ("shallow", format!("{}, told from models of a few layers in each part", count(shallow))),
         ("do not fit", format!("{} of these", count(too_much_memory))),
         ("compiled", count(compiled)),
     ];

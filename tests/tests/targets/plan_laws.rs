@@ -110,6 +110,42 @@ fn more_memory_is_no_slower() {
     assert!(tried * 4 >= cases() * 3 && smaller > 0, "{tried} {smaller}");
 }
 
+/// Layouts of a question that are compiled whole beside all that they can be dropped by.
+const LAYOUTS: usize = 3;
+
+/// A layout compiled whole takes no less memory and time than each bound by which a search can drop it.
+#[test]
+fn no_bound_is_above_what_it_bounds() {
+    let all = each(|case| {
+        let mut session = Session::new();
+        let mut question = question(&session, case);
+        let mut draws = Draws(case);
+        // Any number of stages, which layers may not divide.
+        question.set.retain(|set| !set.starts_with("parallel.pipeline"));
+        question.set.push(format!("layers={}", draws.one_of(&[5, 7, 8, 11, 12])));
+        let layouts = Search::new(&mut session, &question).ok()?.layouts();
+        let step = layouts.len().div_ceil(LAYOUTS).max(1);
+        let first = draws.one_of(&(0..step).collect::<Vec<_>>());
+        let drawn = layouts.iter().skip(first).step_by(step);
+        Some(drawn.filter_map(|layout| bounds_hold(&mut session, &question, layout)).sum::<usize>())
+    });
+    let bounds: usize = all.iter().sum();
+    println!("{} questions, {bounds} bounds", all.len());
+    assert!(all.len() as u64 * 4 >= cases() * 3 && bounds as u64 >= 8 * cases(), "{all:?}");
+}
+
+/// The number of bounds of a layout, each of which holds; `None` where it does not compile.
+fn bounds_hold(session: &mut Session, question: &Question, layout: &Layout) -> Option<usize> {
+    let bounds = Search::new(session, question).ok()?.least(layout).ok()?;
+    let bill = question.bill(session, layout).ok()?;
+    let (bytes, seconds) = (bill.memory[0] as f64, bill.step.total);
+    for bound in &bounds {
+        let holds = bound.bytes <= bytes && bound.seconds <= seconds;
+        assert!(holds, "{:?}: {bound:?}, and it takes {bytes} bytes and {seconds} s: {layout:?}", question.set);
+    }
+    Some(bounds.len())
+}
+
 #[test]
 fn more_instances_are_no_slower_where_nothing_is_fixed() {
     let tried = each(|case| {
