@@ -42,13 +42,13 @@ macro_rules! opcodes {
                 Tanh                = "tanh",                  "stablehlo.tanh",                  tanh(Float),                  Costly;
             }
             binary {
-                Add                  = "add",                    "stablehlo.add",                    add(Number),                 Simple;
+                Add                  = "add",                    "stablehlo.add",                    add(Any),                    Simple;
                 And                  = "and",                    "stablehlo.and",                    and(Logic),                  Simple;
                 Atan2                = "atan2",                  "stablehlo.atan2",                  atan2(Float),                Costly;
                 Divide               = "divide",                 "stablehlo.divide",                 divide(Number),              Costly;
-                Maximum              = "maximum",                "stablehlo.maximum",                maximum(Number),             Simple;
-                Minimum              = "minimum",                "stablehlo.minimum",                minimum(Number),             Simple;
-                Multiply             = "multiply",               "stablehlo.multiply",               multiply(Number),            Simple;
+                Maximum              = "maximum",                "stablehlo.maximum",                maximum(Any),                Simple;
+                Minimum              = "minimum",                "stablehlo.minimum",                minimum(Any),                Simple;
+                Multiply             = "multiply",               "stablehlo.multiply",               multiply(Any),               Simple;
                 Or                   = "or",                     "stablehlo.or",                     or(Logic),                   Simple;
                 Power                = "power",                  "stablehlo.power",                  power(Number),               Costly;
                 Remainder            = "remainder",              "stablehlo.remainder",              remainder(Number),           Costly;

@@ -15,6 +15,8 @@ pub enum Takes {
     Signed,
     /// Integers and `pred`.
     Logic,
+    /// Every element: `pred` as its bits, of which a sum or a maximum is an or and a product or a minimum an and.
+    Any,
 }
 
 impl Takes {
@@ -26,6 +28,7 @@ impl Takes {
             Takes::Number => dtype.is_float() || dtype.is_int(),
             Takes::Signed => dtype.is_signed(),
             Takes::Logic => !dtype.is_float(),
+            Takes::Any => true,
         }
     }
 
@@ -37,6 +40,7 @@ impl Takes {
             Takes::Number => "integer or float",
             Takes::Signed => "signed integer or float",
             Takes::Logic => "integer or pred",
+            Takes::Any => "integer, float or pred",
         }
     }
 }

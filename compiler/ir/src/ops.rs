@@ -50,6 +50,7 @@ mod not;
 mod optimization_barrier;
 mod or;
 mod pad;
+mod philox;
 mod popcnt;
 mod power;
 mod ranks;
@@ -93,6 +94,7 @@ pub use crate::reduction::Reduction;
 pub use halite_tensor::Groups;
 
 pub use compare::Direction;
+pub use rng_bit_generator::Generator;
 pub use scatter::Combine;
 
 use crate::composite::Composite;

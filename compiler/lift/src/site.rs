@@ -51,13 +51,14 @@ impl Site<'_, '_> {
         if let [dim] = self.dims()?.as_slice() { Some(*dim) } else { None }
     }
 
-    /// The computation that combines two values, by its opcode.
+    /// The computation that combines two values, by its opcode; of truth values by the one that says the same of bits.
     pub(crate) fn combiner(&self) -> Option<&str> {
         let root = self.graph.root(self.graph.callee(self.at, 0)?)?;
         let operands = [self.graph.operand(root, 0)?, self.graph.operand(root, 1)?];
         let is_parameter = |&at: &usize| self.graph.opcode(at) == "parameter";
         let both = operands[0] != operands[1] && operands.iter().all(is_parameter);
-        both.then(|| self.graph.opcode(root))
+        let is_pred = self.graph.shape(root).is_some_and(|shape| shape.dtype() == Some(DType::Pred));
+        both.then(|| if is_pred { of_bits(self.graph.opcode(root)) } else { self.graph.opcode(root) })
     }
 
     /// An op applied to all operands.
@@ -96,6 +97,15 @@ impl Site<'_, '_> {
             },
             _ => None,
         }
+    }
+}
+
+/// The opcode that does to truth values what this one does, or this one.
+pub(crate) fn of_bits(opcode: &str) -> &str {
+    match opcode {
+        "add" | "maximum" => "or",
+        "multiply" | "minimum" => "and",
+        opcode => opcode,
     }
 }
 

@@ -135,3 +135,23 @@ fn a_graph_that_breaks_off_is_refused() {
     let empty = Graph::new(halite_hlo::proto::HloModuleProto::default());
     assert_eq!(lift(&empty, 1).unwrap_err().message(), "the module has no entry");
 }
+
+#[test]
+fn a_reduction_along_a_dimension_that_there_is_not_is_not_followed() {
+    let text = "func.func @main(%x: tensor<3xf32>, %y: tensor<f32>) -> tensor<f32> {
+%0 = stablehlo.reduce(%x init: %y) across dimensions = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<f32>
+reducer(%a: tensor<f32>, %b: tensor<f32>) {
+%1 = stablehlo.atan2 %a, %b : tensor<f32>
+stablehlo.return %1 : tensor<f32>
+}
+return %0 : tensor<f32>
+}";
+    let mut hlo = halite_stablehlo::read(&halite_support::SourceFile::new("reduce.mlir", text)).expect("it is read");
+    let unfollowed = |module: &halite_hlo::proto::HloModuleProto| {
+        lift(&Graph::new(module.clone()), 1).expect("it is lifted").unfollowed.into_keys().collect::<Vec<_>>()
+    };
+    assert!(unfollowed(&hlo).is_empty());
+    let all = hlo.computations.iter_mut().flat_map(|own| &mut own.instructions);
+    all.filter(|inst| inst.opcode == "reduce").for_each(|inst| inst.dimensions = vec![8]);
+    assert_eq!(unfollowed(&hlo), ["reduce"]);
+}

@@ -1,17 +1,25 @@
 //! Ops that sum or otherwise combine along dimensions.
 
-use super::{attribute_error, require_distinct, require_dtype, require_same_dtype, require_scalar, shape_error};
+use super::{attribute_error, require_distinct, require_same_dtype, require_scalar, shape_error};
 use crate::attributes::DotDims;
 use crate::types::ArrayType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Dims, Shape};
 
-/// `dot`: operands of one number type; the result's element type is of the same kind and no narrower.
+/// Whether sums of products of elements of a type may be given in another one: in one of the same kind that is no narrower, and those of
+/// integers as floats too. Those of `pred` are `pred`.
+pub(super) fn multiplies(operands: DType, result: DType) -> bool {
+    if operands.is_int() && result.is_float() {
+        return true;
+    }
+    let kind = |dtype: DType| (dtype.is_float(), dtype.is_int(), dtype.is_signed());
+    kind(operands) == kind(result) && result.size() >= operands.size()
+}
+
+/// `dot`: operands of one type; [`multiplies`] says of which type the result may be.
 pub fn dot(lhs: &ArrayType, rhs: &ArrayType, dims: &DotDims, dtype: DType) -> Result<ArrayType> {
     require_same_dtype("dot", lhs, rhs)?;
-    require_dtype("dot", lhs, |dtype| dtype != DType::Pred, "integer or float")?;
-    let same_kind = (lhs.dtype.is_float(), lhs.dtype.is_signed()) == (dtype.is_float(), dtype.is_signed());
-    if !same_kind || dtype == DType::Pred || dtype.size() < lhs.dtype.size() {
+    if !multiplies(lhs.dtype, dtype) {
         return Err(Diagnostic::error(codes::DTYPE, format!("a dot of {} cannot give {dtype}", lhs.dtype)));
     }
     require_pairs("contracting", (lhs, &dims.lhs_contracting), (rhs, &dims.rhs_contracting))?;

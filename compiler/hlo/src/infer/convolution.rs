@@ -1,12 +1,13 @@
 //! Convolutions.
 
-use super::{attribute_error, require_count, require_distinct, require_dtype, require_same_dtype, shape_error};
+use super::contraction::multiplies;
+use super::{attribute_error, require_count, require_distinct, require_same_dtype, shape_error};
 use crate::attributes::{ConvDims, WindowDim};
 use crate::types::ArrayType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Dims, Shape};
 
-/// `convolution` of an input with a kernel; the result's element type is of the same kind and no narrower. `groups` are those of
+/// `convolution` of an input with a kernel; [`multiplies`] says of which type the result may be. `groups` are those of
 /// features and of batches, of which one is 1.
 pub fn convolution(
     x: &ArrayType,
@@ -17,9 +18,7 @@ pub fn convolution(
     dtype: DType,
 ) -> Result<ArrayType> {
     require_same_dtype("convolution", x, kernel)?;
-    require_dtype("convolution", x, |dtype| dtype != DType::Pred, "integer or float")?;
-    let same_kind = (x.dtype.is_float(), x.dtype.is_signed()) == (dtype.is_float(), dtype.is_signed());
-    if !same_kind || dtype == DType::Pred || dtype.size() < x.dtype.size() {
+    if !multiplies(x.dtype, dtype) {
         return Err(Diagnostic::error(codes::DTYPE, format!("a convolution of {} cannot give {dtype}", x.dtype)));
     }
     for (what, order, ty) in [("input", &dims.input, x), ("kernel", &dims.kernel, kernel), ("output", &dims.output, x)]

@@ -2,7 +2,6 @@
 
 use super::{require_dtype, require_same_type, require_taken, shape_error};
 use crate::opcode::{BinaryOp, UnaryOp};
-use crate::takes::Takes;
 use crate::types::ArrayType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
@@ -41,7 +40,6 @@ pub fn select(condition: &ArrayType, on_true: &ArrayType, on_false: &ArrayType) 
 pub fn clamp(low: &ArrayType, x: &ArrayType, high: &ArrayType) -> Result<ArrayType> {
     require_same_type("clamp", low, x)?;
     require_same_type("clamp", x, high)?;
-    require_taken("clamp", x, Takes::Number)?;
     Ok(x.clone())
 }
 

@@ -1,6 +1,6 @@
 //! `add`.
 
-use super::class::zip_numbers;
+use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use crate::build::{Builder, present};
 use crate::described;
@@ -21,6 +21,7 @@ described! {
 impl Elementwise for Add {
     const NAME: &'static str = "add";
     const HLO: Hlo = Hlo::Binary(BinaryOp::Add);
+    const TAKES: Option<Takes> = Some(Takes::Number);
     const POLICY: Policy = Policy::ELEMENTWISE;
 
     const LINEAR: Linear = Linear::Jointly;

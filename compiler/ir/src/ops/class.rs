@@ -21,6 +21,7 @@ pub(crate) fn require_elements(op: &str, takes: Takes, ty: &TensorType) -> Resul
         Takes::Number => "a float or an integer",
         Takes::Signed => "a float or a signed integer",
         Takes::Logic => "an integer or `pred`",
+        Takes::Any => "a float, an integer or `pred`",
     };
     if takes.fits(ty.dtype()) { Ok(()) } else { Err(dtype_error(op, expected, ty)) }
 }

@@ -7,9 +7,8 @@ use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx, Products};
-use crate::op::{
-    Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error, require_dim, shape_error,
-};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim, shape_error};
+use crate::ops::class::{Takes, require_elements};
 use crate::reduction::Reduction;
 use crate::shards::Linear;
 use crate::syntax::Value;
@@ -24,7 +23,7 @@ described! {
     ///
     /// The result has the batch dimensions, then the free dimensions of the left operand, then those of the right one, each
     /// in operand order. Products are summed at the precision of `accumulate`, which is also the result's element type; the
-    /// order of the sum is unspecified.
+    /// order of the sum is unspecified. Integers wrap.
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     pub struct DotGeneral {
         /// Dimensions present in both operands and the result, pairwise.
@@ -145,16 +144,16 @@ impl OpDef for DotGeneral {
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let [x, y] = arity("dot_general", args)?;
-        if !x.dtype().is_float() {
-            return Err(dtype_error("dot_general", "floats", x));
-        }
+        require_elements("dot_general", Takes::Number, x)?;
         if x.dtype() != y.dtype() {
             let message = format!("operands of `dot_general` have different element types, `{x}` and `{y}`");
             return Err(Diagnostic::error(codes::DTYPE, message).help("convert one operand with `convert`"));
         }
-        if !self.accumulate.is_float() || self.accumulate.size() < x.dtype().size() {
+        let kind = |dtype: DType| (dtype.is_float(), dtype.is_int(), dtype.is_signed());
+        if kind(self.accumulate) != kind(x.dtype()) || self.accumulate.size() < x.dtype().size() {
             let message = format!("`dot_general` of `{x}` cannot accumulate in `{}`", self.accumulate);
-            return Err(attr_error(message).help(format!("use `{}` or a wider float", x.dtype())));
+            let wider = if x.dtype().is_float() { "float" } else { "integer of the same sign" };
+            return Err(attr_error(message).help(format!("use `{}` or a wider {wider}", x.dtype())));
         }
         self.check_dims("left", x, &self.batch.0, &self.contract.0)?;
         self.check_dims("right", y, &self.batch.1, &self.contract.1)?;
@@ -171,21 +170,30 @@ impl OpDef for DotGeneral {
             free_dims(x.shape().rank(), &self.batch.0, &self.contract.0),
             free_dims(y.shape().rank(), &self.batch.1, &self.contract.1),
         );
-        let (xs, ys) = (x.f64s(), y.f64s());
         let (x_strides, y_strides) = (x.shape().strides(), y.shape().strides());
         let summed: Shape = self.contract.0.iter().map(|&dim| x.shape()[dim]).collect();
         let steps: Vec<(usize, usize)> = Indices::new(&summed)
             .map(|index| (offset(&index, &self.contract.0, &x_strides), offset(&index, &self.contract.1, &y_strides)))
             .collect();
         let batches = self.batch.0.len();
-        let values = Indices::new(cx.result().shape()).map(|index| {
+        let offsets = Indices::new(cx.result().shape()).map(|index| {
             let (batch, rest) = index.split_at(batches);
             let (left, right) = rest.split_at(free_x.len());
             let i = offset(batch, &self.batch.0, &x_strides) + offset(left, &free_x, &x_strides);
             let j = offset(batch, &self.batch.1, &y_strides) + offset(right, &free_y, &y_strides);
-            steps.iter().map(|(di, dj)| xs[i + di] * ys[j + dj]).sum::<f64>()
+            (i, j)
         });
-        Ok(vec![HostTensor::from_f64s(self.accumulate, cx.result().shape().clone(), values)])
+        let (dtype, shape) = (self.accumulate, cx.result().shape().clone());
+        if dtype.is_float() {
+            let (xs, ys) = (x.f64s(), y.f64s());
+            let sum = |(i, j)| steps.iter().map(|(di, dj)| xs[i + di] * ys[j + dj]).sum::<f64>();
+            return Ok(vec![HostTensor::from_f64s(dtype, shape, offsets.map(sum))]);
+        }
+        let (xs, ys) = (x.ints(), y.ints());
+        let product = |x: i128, y: i128| x.wrapping_mul(y);
+        let sum =
+            |(i, j)| steps.iter().fold(0, |sum: i128, (di, dj)| sum.wrapping_add(product(xs[i + di], ys[j + dj])));
+        Ok(vec![HostTensor::from_ints(dtype, shape, offsets.map(sum))])
     }
 
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
@@ -263,12 +271,23 @@ impl OpDef for DotGeneral {
             accumulate,
         };
         let arg = |shape: &[usize]| SampleArg::uniform(float, shape, -1.0, 1.0);
+        let whole = |dtype, shape: &[usize], low, high| SampleArg::whole(dtype, shape, low, high);
         vec![
             Sample::new("matmul", dot((&[], &[]), (&[1], &[0])), [arg(&[2, 3]), arg(&[3, 4])]).ulps(8.0),
             Sample::new("linear", dot((&[], &[]), (&[2], &[1])), [arg(&[2, 3, 4]), arg(&[5, 4])]).ulps(8.0),
             Sample::new("batched", dot((&[0], &[1]), (&[2], &[0])), [arg(&[2, 3, 4]), arg(&[4, 2, 5])]).ulps(8.0),
             Sample::new("two sums", dot((&[], &[]), (&[0, 2], &[1, 0])), [arg(&[2, 3, 4]), arg(&[4, 2])]).ulps(8.0),
             Sample::new("outer", dot((&[], &[]), (&[], &[])), [arg(&[2]), arg(&[3])]).ulps(8.0),
+            Sample::new(
+                "integers",
+                DotGeneral { accumulate: DType::S32, ..dot((&[], &[]), (&[1], &[0])) },
+                [whole(DType::S32, &[2, 3], -70_000, 70_000), whole(DType::S32, &[3, 4], -70_000, 70_000)],
+            ),
+            Sample::new(
+                "unsigned integers",
+                DotGeneral { accumulate: DType::U64, ..dot((&[0], &[0]), (&[2], &[1])) },
+                [whole(DType::U64, &[2, 2, 3], 0, 1 << 40), whole(DType::U64, &[2, 3, 2], 0, 1 << 40)],
+            ),
         ]
     }
 }

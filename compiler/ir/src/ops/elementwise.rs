@@ -1,6 +1,6 @@
 //! Common parts of the ops that are one elementwise instruction of HLO.
 
-use super::class::{infer_binary, require_elements};
+use super::class::{Takes, infer_binary, require_elements};
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
 use crate::described::Described;
@@ -26,6 +26,9 @@ pub(super) trait Elementwise: fmt::Debug + Described + Sealed {
 
     /// The HLO instruction of the same meaning, which also says how many operands there are.
     const HLO: Hlo;
+
+    /// The elements that it takes, where they are not those of HLO.
+    const TAKES: Option<Takes> = None;
 
     /// See [`OpDef::policy`].
     const POLICY: Policy;
@@ -75,12 +78,12 @@ impl<T: Elementwise> OpDef for T {
         match T::HLO {
             Hlo::Unary(op) => {
                 let [x] = arity(T::NAME, args)?;
-                require_elements(T::NAME, op.takes(), x)?;
+                require_elements(T::NAME, T::TAKES.unwrap_or(op.takes()), x)?;
                 Ok(smallvec![x.with_dtype(op.gives(x.dtype()))])
             }
             Hlo::Binary(op) => {
                 let [x, y] = arity(T::NAME, args)?;
-                infer_binary(T::NAME, op.takes(), x, y)
+                infer_binary(T::NAME, T::TAKES.unwrap_or(op.takes()), x, y)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `maximum`.
 
-use super::class::zip_numbers;
+use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, real_pairs};
 use super::{Direction, Op};
@@ -24,6 +24,7 @@ described! {
 impl Elementwise for Maximum {
     const NAME: &'static str = "maximum";
     const HLO: Hlo = Hlo::Binary(BinaryOp::Maximum);
+    const TAKES: Option<Takes> = Some(Takes::Number);
     const POLICY: Policy = Policy::EXACT;
 
     fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {

@@ -1,7 +1,7 @@
 //! `minimum`.
 
 use super::Direction;
-use super::class::zip_numbers;
+use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::maximum::{pick_samples, pick_vjp};
 use crate::build::Builder;
@@ -24,6 +24,7 @@ described! {
 impl Elementwise for Minimum {
     const NAME: &'static str = "minimum";
     const HLO: Hlo = Hlo::Binary(BinaryOp::Minimum);
+    const TAKES: Option<Takes> = Some(Takes::Number);
     const POLICY: Policy = Policy::EXACT;
 
     fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {

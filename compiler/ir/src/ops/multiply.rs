@@ -1,6 +1,6 @@
 //! `multiply`.
 
-use super::class::zip_numbers;
+use super::class::{Takes, zip_numbers};
 use super::elementwise::{Elementwise, Hlo};
 use super::special::{INTS, int_pairs, per_type, smooth_and_special, subnormal_products};
 use crate::build::{Builder, present};
@@ -22,6 +22,7 @@ described! {
 impl Elementwise for Multiply {
     const NAME: &'static str = "multiply";
     const HLO: Hlo = Hlo::Binary(BinaryOp::Multiply);
+    const TAKES: Option<Takes> = Some(Takes::Number);
     const POLICY: Policy = Policy::ELEMENTWISE;
 
     const LINEAR: Linear = Linear::Each;

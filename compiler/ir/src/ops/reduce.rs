@@ -47,7 +47,10 @@ impl Reduction {
 
     /// The element types that it takes.
     pub(crate) fn takes(self) -> Takes {
-        self.hlo().op().takes()
+        match self {
+            Reduction::Sum | Reduction::Product | Reduction::Max | Reduction::Min => Takes::Number,
+            Reduction::And | Reduction::Or | Reduction::Xor => Takes::Logic,
+        }
     }
 
     /// Combines two floats.

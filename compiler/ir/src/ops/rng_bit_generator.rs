@@ -1,7 +1,8 @@
 //! `rng_bit_generator`.
 
 use super::movement::require_countable;
-use crate::attr::{AttrVisitor, ResultSlot};
+use super::philox;
+use crate::attr::{AttrSlot, AttrVisitor, ResultSlot, word_attr};
 use crate::build::Builder;
 use crate::described;
 use crate::dims::FactorMap;
@@ -17,14 +18,26 @@ use halite_support::{Diagnostic, Result};
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
 
+word_attr! {
+    /// The generator of random bits (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+    Generator, "`three_fry` or `philox`" {
+        /// Threefry-2x32 with 20 rounds.
+        #[default]
+        ThreeFry = "three_fry",
+        /// Philox-4x32 with 10 rounds. Its counter may have two words, with the key a state `u64[3]`.
+        Philox = "philox",
+    }
+}
+
 described! {
     /// Uniform random bits: unsigned integers of the type of the second result. The operand and the first result are the
     /// state `u64[2]`: a key and a counter, of which the second advances.
     ///
-    /// The generator is Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011),
-    /// with counters laid out as XLA's expansion of `THREE_FRY` does, so that bits equal those of XLA on every backend.
+    /// Counters are laid out as XLA's expansion of the generator does, so that bits equal those of XLA on every backend.
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     pub struct RngBitGenerator {
+        /// The generator.
+        pub generator: Generator,
         /// The type of the bits.
         pub bits: TensorType,
     }
@@ -32,7 +45,7 @@ described! {
 
 impl Default for RngBitGenerator {
     fn default() -> Self {
-        Self { bits: TensorType::scalar(DType::U32) }
+        Self { generator: Generator::ThreeFry, bits: TensorType::scalar(DType::U32) }
     }
 }
 
@@ -93,12 +106,15 @@ impl OpDef for RngBitGenerator {
     }
 
     fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
+        visitor.refinement("generator", &mut self.generator, &Generator::ThreeFry.get());
         visitor.result(1, ResultSlot::Type(&mut self.bits));
     }
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let [state] = arity("rng_bit_generator", args)?;
-        if state.dtype() != DType::U64 || **state.shape() != [2] {
+        let longest = if self.generator == Generator::Philox { 3 } else { 2 };
+        let fits = state.rank() == 1 && (2..=longest).contains(&state.shape()[0]);
+        if state.dtype() != DType::U64 || !fits {
             return Err(dtype_error("rng_bit_generator", "a state of type `u64[2]`", state));
         }
         if !self.bits.dtype().is_unsigned_int() {
@@ -110,6 +126,14 @@ impl OpDef for RngBitGenerator {
 
     fn eval(&self, _: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
         let (state, shape) = (args[0].ints(), self.bits.shape());
+        if self.generator == Generator::Philox {
+            let state: Vec<u64> = state.iter().map(|&word| word as u64).collect();
+            let (words, next) = philox::words(&state, shape.num_elements(), self.bits.dtype() == DType::U64);
+            let tensor = |ty: &TensorType, words: Vec<u64>| {
+                HostTensor::from_ints(ty.dtype(), ty.shape().clone(), words.into_iter().map(i128::from))
+            };
+            return Ok(vec![tensor(&TensorType::new(DType::U64, [next.len()]), next), tensor(&self.bits, words)]);
+        }
         let (key, counter) = (state[0] as u64, state[1] as u64);
         let (bits, drawn): (Vec<i128>, u64) = if self.bits.dtype() == DType::U64 {
             let count = shape.num_elements();
@@ -148,14 +172,22 @@ impl OpDef for RngBitGenerator {
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
         let bits = ArrayType::new(self.bits.dtype(), self.bits.shape().clone());
-        let both = cx.hlo.rng_bit_generator(RngAlgorithm::ThreeFry, args[0], &bits)?;
+        let algorithm = match self.generator {
+            Generator::ThreeFry => RngAlgorithm::ThreeFry,
+            Generator::Philox => RngAlgorithm::Philox,
+        };
+        let both = cx.hlo.rng_bit_generator(algorithm, args[0], &bits)?;
         Ok(smallvec![cx.hlo.get_tuple_element(both, 0)?, cx.hlo.get_tuple_element(both, 1)?])
     }
 
     fn samples(&self, _: DType) -> Vec<Sample> {
-        let op = |dtype, shape: &[usize]| RngBitGenerator { bits: TensorType::new(dtype, shape) };
+        let op = |dtype, shape: &[usize]| RngBitGenerator { bits: TensorType::new(dtype, shape), ..Self::default() };
+        let philox = |dtype, shape: &[usize]| Self { generator: Generator::Philox, ..op(dtype, shape) };
         let state = || [SampleArg::whole(DType::U64, [2], 0, 1 << 40)];
         vec![
+            Sample::new("philox", philox(DType::U32, &[3, 3]), state()),
+            Sample::new("philox, long", philox(DType::U64, &[5]), state()),
+            Sample::new("philox, narrow", philox(DType::U8, &[6]), [SampleArg::whole(DType::U64, [3], 0, 1 << 40)]),
             Sample::new("even", op(DType::U32, &[3, 4]), state()),
             Sample::new("odd", op(DType::U32, &[3, 5]), state()),
             Sample::new("scalar", op(DType::U32, &[]), state()),
@@ -171,7 +203,8 @@ impl Builder<'_> {
     /// # Errors
     /// When `dtype` is no unsigned integer or the state is of another type.
     pub fn rng_bit_generator(&mut self, state: Value, dtype: DType, shape: impl Into<Shape>) -> Result<(Value, Value)> {
-        let results = self.emit_all(RngBitGenerator { bits: TensorType::new(dtype, shape) }, &[state])?;
+        let results =
+            self.emit_all(RngBitGenerator { bits: TensorType::new(dtype, shape), ..Default::default() }, &[state])?;
         match results.as_slice() {
             [next, bits] => Ok((*next, *bits)),
             _ => Err(Diagnostic::bug("`rng_bit_generator` has two results")),

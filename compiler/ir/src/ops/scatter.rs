@@ -204,6 +204,31 @@ impl Scatter {
         Ok(Vjp::of([x, None, Some(taken)]))
     }
 
+    /// The cotangents of a scatter of extremes: what is as large as the extreme shares its cotangent, the element in equal parts with the
+    /// updates for it.
+    fn extreme_vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>, ct: Value) -> Result<Vjp> {
+        let (x, indices, updates, result) = (cx.args[0], cx.args[1], cx.args[2], cx.results[0]);
+        let (ones, zeros) = (b.splat_like(x, 1.0)?, b.splat_like(x, 0.0)?);
+        let [own, none] = [b.splat_like(updates, 1.0)?, b.splat_like(updates, 0.0)?];
+        let [same, is_nan] = [(result, Direction::Eq), (x, Direction::Ne)].map(|(other, way)| b.compare(x, other, way));
+        let stays = b.or(same?, is_nan?)?;
+        let stays = b.select(stays, ones, zeros)?;
+        let extreme = self.taken(b, result, cx)?;
+        let wins = b.compare(updates, extreme, Direction::Eq)?;
+        let winners = b.select(wins, own, none)?;
+        let sum = Scatter { kind: Combine::Sum, ..self.clone() };
+        let count = b.emit(sum, &[stays, indices, winners])?;
+        // No update equals an extreme that is NaN.
+        let counted = b.maximum(count, ones)?;
+        let share = b.divide(ct, counted)?;
+        let dx = cx.want(0, || b.multiply(share, stays))?;
+        let updates = cx.want(2, || {
+            let taken = self.taken(b, share, cx)?;
+            b.select(wins, taken, none)
+        })?;
+        Ok(Vjp::of([dx, None, updates]))
+    }
+
     /// The cotangents of a scatter that multiplies no element twice.
     fn product_vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>, ct: Value) -> Result<Vjp> {
         let x = cx.want(0, || b.emit(self.clone(), &[ct, cx.args[1], cx.args[2]]))?;
@@ -265,7 +290,7 @@ impl OpDef for Scatter {
             Combine::Replace => self.replaced_vjp(b, cx, ct),
             Combine::Product if self.unique_indices => self.product_vjp(b, cx, ct),
             Combine::Product => Ok(Vjp::none("products of several updates for one element have no rule")),
-            Combine::Max | Combine::Min => Ok(Vjp::none("extremes of updates for one element have no rule")),
+            Combine::Max | Combine::Min => self.extreme_vjp(b, cx, ct),
             Combine::And | Combine::Or => Ok(Vjp::none("bits have no derivative")),
         }
     }

@@ -14,14 +14,17 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     }
 }
 
-/// A product in the type that is stated, or in a wider one that the op takes: that of operands that are wider, `f64` for integers.
+/// A product in the type that is stated, or in a wider one that the op takes: that of operands that are wider. Truth values are counted, and
+/// integers of which floats are asked are floats before.
 fn dot(site: &mut Site<'_, '_>) -> Option<Values> {
     let [mut x, mut y] = site.operands()?;
     let dims = DotDims::from_proto(site.inst().dot_dimension_numbers.as_deref()?).ok()?;
     let stated = site.ty()?.dtype();
     let mut accumulate = if stated.size() < site.b.dtype(x).size() { site.b.dtype(x) } else { stated };
-    if stated.is_int() {
-        accumulate = DType::F64;
+    if stated == DType::Pred {
+        accumulate = DType::S32;
+    }
+    if stated == DType::Pred || stated.is_float() && !site.b.dtype(x).is_float() {
         (x, y) = (site.converted(x, accumulate)?, site.converted(y, accumulate)?);
     }
     let op = DotGeneral {

@@ -6,7 +6,8 @@ use halite_ir::Values;
 use halite_ir::ops::{Convolution, Reverse};
 use halite_tensor::{DType, Dims};
 
-/// A convolution in the type that is stated, or in a wider one that the op takes: that of operands that are wider, `f64` for integers.
+/// A convolution in the type that is stated, or in a wider one that the op takes: that of operands that are wider, `f64` for integers
+/// that stay such.
 /// Where a window runs backwards, the kernel is reversed before.
 pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let ("convolution", [mut x, mut kernel]) = (site.opcode(), site.operands()?) else { return None };
@@ -16,8 +17,8 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let groups = |count: i64| usize::try_from(count).ok().map(|count| count.max(1));
     let stated = site.ty()?.dtype();
     let mut accumulate = if stated.size() < site.b.dtype(x).size() { site.b.dtype(x) } else { stated };
-    if stated.is_int() {
-        accumulate = DType::F64;
+    if !site.b.dtype(x).is_float() {
+        accumulate = if stated.is_float() { stated } else { DType::F64 };
         (x, kernel) = (site.converted(x, accumulate)?, site.converted(kernel, accumulate)?);
     }
     let mut backwards: Dims =

@@ -1,14 +1,19 @@
 //! Arithmetic and functions, element by element.
 
-use crate::site::{Site, one};
+use crate::site::{Site, of_bits, one};
 use halite_hlo::{Comparison, Opcode};
-use halite_ir::ops::{BitcastConvert, Clamp, Compare, Direction, Select};
+use halite_ir::ops::{And, BitcastConvert, Clamp, Compare, Direction, Or, Select};
 use halite_ir::{Op, Value, Values};
 use halite_tensor::DType;
 
 pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let dtype = site.types.first()?.dtype();
     match site.opcode() {
+        "clamp" if dtype == DType::Pred => {
+            let [low, x, high] = site.operands()?;
+            let raised = site.emit(Or, &[low, x])?;
+            site.emit(And, &[raised, high]).map(one)
+        }
         "clamp" => site.apply(Clamp),
         "select" => site.apply(Select),
         "compare" => {
@@ -22,6 +27,7 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
         "bitcast-convert" => site.apply(BitcastConvert { dtype }),
         "reduce-precision" => narrowed(site),
         opcode => {
+            let opcode = if dtype == DType::Pred { of_bits(opcode) } else { opcode };
             let op = Op::of_opcode(Opcode::parse(opcode)?)?;
             let clamped = if matches!(op, Op::Minimum(_)) && dtype.is_int() { clamped(site) } else { None };
             clamped.or_else(|| site.apply(op))

@@ -26,7 +26,7 @@ fn reduce(site: &mut Site<'_, '_>) -> Option<Values> {
     let kept: Dims = (0..shape.rank()).filter(|dim| !dims.contains(dim)).collect();
     let order: Dims = kept.iter().chain(&dims).copied().collect();
     let result: Shape = kept.iter().map(|&dim| shape[dim]).collect();
-    let mut size: usize = dims.iter().map(|&dim| shape[dim]).product();
+    let mut size = dims.iter().try_fold(1_usize, |size, &dim| size.checked_mul(*shape.get(dim)?))?;
     let last = kept.len();
     let flat: Shape = result.iter().copied().chain([size]).collect();
     let flattened = |&x: &Value| {
@@ -66,7 +66,8 @@ fn cumulative(site: &mut Site<'_, '_>) -> Option<Values> {
     let all = i64::try_from(size).ok()?;
     let forwards = line.before >= all - 1 && line.size == line.before + 1;
     let backwards = line.before == 0 && line.size >= all;
-    if line.stride != 1 || !(forwards || backwards) || site.types.iter().any(|ty| *ty.shape() != shape) {
+    let is_other = xs.iter().any(|&x| *site.b.shape(x) != shape) || site.types.iter().any(|ty| *ty.shape() != shape);
+    if line.stride != 1 || !(forwards || backwards) || is_other {
         return None;
     }
     let (mut values, mut reach) = (Values::from_slice(xs), 1);

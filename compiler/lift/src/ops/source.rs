@@ -1,7 +1,8 @@
 //! Ops without operands, and random bits.
 
 use crate::site::{Site, one};
-use halite_ir::ops::{Constant, Iota, ReplicaId, RngBitGenerator};
+use halite_hlo::RngAlgorithm;
+use halite_ir::ops::{Constant, Generator, Iota, ReplicaId, RngBitGenerator};
 use halite_ir::{TensorType, Values};
 use halite_tensor::{DType, HostTensor};
 
@@ -26,7 +27,12 @@ pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
         }
         "rng-bit-generator" => {
             let bits = site.types.get(1)?.clone();
-            site.apply(RngBitGenerator { bits })
+            // Of XLA's backends those of CPU and GPU take Philox where none is asked for.
+            let generator = match RngAlgorithm::from_number(site.inst().rng_algorithm)? {
+                RngAlgorithm::ThreeFry => Generator::ThreeFry,
+                RngAlgorithm::Philox | RngAlgorithm::Default => Generator::Philox,
+            };
+            site.apply(RngBitGenerator { generator, bits })
         }
         _ => None,
     }

@@ -12,7 +12,7 @@ use halite_tensor::DType;
 const LIBRARY: &str = include_str!("chlo.mlir");
 
 /// The operations of the library.
-pub(super) const NAMES: [&str; 15] = [
+pub(super) const NAMES: [&str; 17] = [
     "chlo.acos",
     "chlo.acosh",
     "chlo.asin",
@@ -20,11 +20,13 @@ pub(super) const NAMES: [&str; 15] = [
     "chlo.atan",
     "chlo.atanh",
     "chlo.cosh",
+    "chlo.digamma",
     "chlo.erf_inv",
     "chlo.erfc",
     "chlo.is_inf",
     "chlo.is_neg_inf",
     "chlo.is_pos_inf",
+    "chlo.lgamma",
     "chlo.sinh",
     "chlo.square",
     "chlo.tan",
