@@ -301,3 +301,21 @@ fn texts_of_hlo_begin_with_a_word() {
     assert!(is_hlo("HloModule m") && is_hlo("// a\n /* b */ HloModule m"));
     assert!(!is_hlo("HloModules") && !is_hlo("module @a {") && !is_hlo(""));
 }
+
+#[test]
+fn an_attribute_that_is_printed_of_one_opcode_alone_is_read_of_no_other() {
+    let lines = "x = f32[4] parameter(0)\nROOT y = pred[4] conditional(x, x), direction=LT";
+    assert_eq!(faults(&entry(lines)), [(4, 37, "`conditional` has no attribute `direction`".to_owned())]);
+}
+
+#[test]
+fn parameters_have_the_names_of_their_instructions() {
+    let text = "HloModule m\nf {\nx = f32[] parameter(0)\nROOT y = f32[] negate(x)\n}
+ENTRY main {\nx = f32[] parameter(0)\nROOT z = f32[] call(x), to_apply=f\n}\n";
+    let own = sound(text);
+    for computation in &own.computations {
+        let shape = computation.program_shape.as_ref().unwrap();
+        assert_eq!(shape.parameter_names, [computation.instructions[0].name.clone()]);
+    }
+    assert!(sound(&print_large_constants(&own)).encode() == own.encode());
+}

@@ -35,6 +35,7 @@ mod op_name;
 mod operands;
 pub mod ops;
 pub mod paths;
+mod philox;
 mod policy;
 mod reduction;
 mod registry;

@@ -50,7 +50,6 @@ mod not;
 mod optimization_barrier;
 mod or;
 mod pad;
-mod philox;
 mod popcnt;
 mod power;
 mod ranks;

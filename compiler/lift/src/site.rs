@@ -3,6 +3,7 @@
 use crate::ranks::Ranks;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::HloInstructionProto;
+use halite_hlo::{BinaryOp, Opcode};
 use halite_ir::ops::{BroadcastInDim, Constant, Convert, Reshape};
 use halite_ir::{Builder, FuncId, Op, TensorType, Value, Values};
 use halite_tensor::{DType, Dims, Shape};
@@ -102,10 +103,10 @@ impl Site<'_, '_> {
 
 /// The opcode that does to truth values what this one does, or this one.
 pub(crate) fn of_bits(opcode: &str) -> &str {
-    match opcode {
-        "add" | "maximum" => "or",
-        "multiply" | "minimum" => "and",
-        opcode => opcode,
+    match Opcode::parse(opcode) {
+        Some(Opcode::Binary(BinaryOp::Add | BinaryOp::Maximum)) => BinaryOp::Or.name(),
+        Some(Opcode::Binary(BinaryOp::Multiply | BinaryOp::Minimum)) => BinaryOp::And.name(),
+        _ => opcode,
     }
 }
 

@@ -1,7 +1,6 @@
 //! `rng_bit_generator`.
 
 use super::movement::require_countable;
-use super::philox;
 use crate::attr::{AttrSlot, AttrVisitor, ResultSlot, word_attr};
 use crate::build::Builder;
 use crate::described;
@@ -11,6 +10,7 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error};
+use crate::philox;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::{ArrayType, Id, RngAlgorithm};

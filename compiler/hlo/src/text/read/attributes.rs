@@ -17,16 +17,18 @@ struct Row {
     name: &'static str,
     /// The opcodes of our set that have it always.
     needed: &'static [Opcode],
-    /// The opcodes of our set that may have it. Those outside of it may have any.
+    /// The opcodes of our set that may have it. Those outside of it may have any that is not `alone`.
     taken: &'static [Opcode],
     /// Whether any instruction may have it.
     is_general: bool,
+    /// Whether only the listed opcodes may have it: it is printed of no others.
+    is_alone: bool,
     read: Read,
 }
 
 impl Row {
     const fn new(name: &'static str, read: Read) -> Self {
-        Self { name, needed: &[], taken: &[], is_general: false, read }
+        Self { name, needed: &[], taken: &[], is_general: false, is_alone: false, read }
     }
 
     const fn needed(self, needed: &'static [Opcode]) -> Self {
@@ -41,10 +43,14 @@ impl Row {
         Self { is_general: true, ..self }
     }
 
+    const fn alone(self) -> Self {
+        Self { is_alone: true, ..self }
+    }
+
     /// Whether an instruction may have it.
     fn is_of(&self, opcode: Option<Opcode>) -> bool {
         let listed = |opcode: &Opcode| self.needed.contains(opcode) || self.taken.contains(opcode);
-        self.is_general || opcode.as_ref().is_none_or(listed)
+        self.is_general || opcode.as_ref().map_or(!self.is_alone, listed)
     }
 }
 
@@ -105,7 +111,8 @@ const ROWS: &[Row] = &[
         line.inst.tuple_index = reader.cursor.integer()?;
         Ok(())
     })
-    .needed(&[GetTupleElement]),
+    .needed(&[GetTupleElement])
+    .alone(),
     Row::new("to_apply", |reader, line| reader.callee(line, 0))
         .needed(&[AllReduce, ReduceScatter, Reduce, ReduceWindow, Scatter, Call])
         .taken(&[CustomCall]),
@@ -124,14 +131,14 @@ const ROWS: &[Row] = &[
     Row::new("rhs_batch_dims", dims!(dot_dimension_numbers.rhs_batch_dimensions)).taken(&[Dot]),
     Row::new("rhs_contracting_dims", dims!(dot_dimension_numbers.rhs_contracting_dimensions)).taken(&[Dot]),
     Row::new("operand_precision", |reader, line| reader.operand_precision(line)).taken(&[Dot, Convolution, CustomCall]),
-    Row::new("algorithm", |reader, line| reader.algorithm(line)).needed(&[RngBitGenerator]).taken(&[Dot]),
+    Row::new("algorithm", |reader, line| reader.algorithm(line)).needed(&[RngBitGenerator]).taken(&[Dot]).alone(),
     Row::new("offset_dims", dims!(gather_dimension_numbers.offset_dims)).needed(&[Gather]),
     Row::new("collapsed_slice_dims", dims!(gather_dimension_numbers.collapsed_slice_dims)).needed(&[Gather]),
     Row::new("start_index_map", dims!(gather_dimension_numbers.start_index_map)).needed(&[Gather]),
     Row::new("operand_batching_dims", dims!(gather_dimension_numbers.operand_batching_dims)).taken(&[Gather]),
     Row::new("start_indices_batching_dims", dims!(gather_dimension_numbers.start_indices_batching_dims))
         .taken(&[Gather]),
-    Row::new("slice_sizes", into!(inst, inst.gather_slice_sizes, integers)).needed(&[Gather]),
+    Row::new("slice_sizes", into!(inst, inst.gather_slice_sizes, integers)).needed(&[Gather]).alone(),
     Row::new("index_vector_dim", |reader, line| {
         let dim = reader.cursor.integer()?;
         match line.opcode {
@@ -150,8 +157,8 @@ const ROWS: &[Row] = &[
         .taken(&[Scatter]),
     Row::new("indices_are_sorted", into!(inst, inst.indices_are_sorted, flag)).taken(&[Gather, Scatter]),
     Row::new("unique_indices", into!(inst, inst.unique_indices, flag)).taken(&[Gather, Scatter]),
-    Row::new("dynamic_slice_sizes", into!(inst, inst.dynamic_slice_sizes, integers)).needed(&[DynamicSlice]),
-    Row::new("slice", into!(inst, inst.slice_dimensions, ranges)).needed(&[Slice]),
+    Row::new("dynamic_slice_sizes", into!(inst, inst.dynamic_slice_sizes, integers)).needed(&[DynamicSlice]).alone(),
+    Row::new("slice", into!(inst, inst.slice_dimensions, ranges)).needed(&[Slice]).alone(),
     Row::new("padding", |reader, line| {
         line.inst.padding_config = Some(Box::new(reader.padding()?));
         Ok(())
@@ -201,7 +208,7 @@ const ROWS: &[Row] = &[
         AllReduce,
         ReduceScatter,
     ]),
-    Row::new("direction", |reader, line| reader.direction(line)).needed(&[Compare]),
+    Row::new("direction", |reader, line| reader.direction(line)).needed(&[Compare]).alone(),
     Row::new("type", |reader, line| reader.order(line)).taken(&[Compare]),
     Row::new("exponent_bits", into!(inst, inst.exponent_bits, small)),
     Row::new("mantissa_bits", into!(inst, inst.mantissa_bits, small)),
@@ -210,9 +217,11 @@ const ROWS: &[Row] = &[
         Ok(())
     }),
     Row::new("is_stable", into!(inst, inst.is_stable, flag)),
-    Row::new("custom_call_target", into!(inst, inst.custom_call_target, string)).needed(&[CustomCall]),
-    Row::new("custom_call_has_side_effect", into!(inst, inst.custom_call_has_side_effect, flag)).taken(&[CustomCall]),
-    Row::new("api_version", |reader, line| reader.api_version(line)).taken(&[CustomCall]),
+    Row::new("custom_call_target", into!(inst, inst.custom_call_target, string)).needed(&[CustomCall]).alone(),
+    Row::new("custom_call_has_side_effect", into!(inst, inst.custom_call_has_side_effect, flag))
+        .taken(&[CustomCall])
+        .alone(),
+    Row::new("api_version", |reader, line| reader.api_version(line)).taken(&[CustomCall]).alone(),
     Row::new("operand_layout_constraints", |reader, line| {
         line.inst.constrain_layout = true;
         reader.skip_value()

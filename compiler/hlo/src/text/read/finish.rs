@@ -3,7 +3,8 @@
 use super::computation::difference;
 use super::reader::Reader;
 use crate::checked::CheckedHlo;
-use crate::proto::{HloModuleProto, ProgramShapeProto};
+use crate::opcode::Opcode;
+use crate::proto::{HloInstructionProto, HloModuleProto, ProgramShapeProto};
 use halite_support::{Diagnostic, Diagnostics, Names, codes};
 use rustc_hash::FxHashSet;
 
@@ -25,6 +26,7 @@ impl Reader<'_> {
         }
         mark_fusions(&mut module);
         tell_apart(&mut module);
+        name_parameters(&mut module);
         CheckedHlo::or_each(module).map_err(|faults| self.placed(faults))
     }
 
@@ -45,6 +47,20 @@ fn mark_fusions(module: &mut HloModuleProto) {
     let fused: FxHashSet<i64> = fusions.flat_map(|inst| inst.called_computation_ids.iter().copied()).collect();
     for computation in &mut module.computations {
         computation.is_fusion_computation = fused.contains(&computation.id);
+    }
+}
+
+/// The parameters of computations under the names that their instructions have in the end.
+fn name_parameters(module: &mut HloModuleProto) {
+    let entry = module.entry_computation_id;
+    for computation in &mut module.computations {
+        let is_parameter = |inst: &&HloInstructionProto| inst.opcode == Opcode::Parameter.name();
+        let mut parameters: Vec<_> = computation.instructions.iter().filter(is_parameter).collect();
+        parameters.sort_by_key(|inst| inst.parameter_number);
+        let names: Vec<String> = parameters.into_iter().map(|inst| inst.name.clone()).collect();
+        let host = module.host_program_shape.as_mut().filter(|_| computation.id == entry);
+        host.into_iter().for_each(|shape| shape.parameter_names.clone_from(&names));
+        computation.program_shape.iter_mut().for_each(|shape| shape.parameter_names.clone_from(&names));
     }
 }
 

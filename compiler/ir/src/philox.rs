@@ -17,7 +17,7 @@ fn philox(key: u64, counter: u128) -> [u32; 4] {
 
 /// So many words of 32 bits, or of 64 with the low half first, from a state of a key and a counter; the next state. A counter of one word
 /// has the key above it.
-pub(super) fn words(state: &[u64], count: usize, is_long: bool) -> (Vec<u64>, Vec<u64>) {
+pub(crate) fn words(state: &[u64], count: usize, is_long: bool) -> (Vec<u64>, Vec<u64>) {
     let [key, low, high] = [state[0], state[1], state.get(2).copied().unwrap_or(state[0])];
     let start = u128::from(low) | u128::from(high) << 64;
     let blocks = count.div_ceil(if is_long { 2 } else { 4 }) as u64;
