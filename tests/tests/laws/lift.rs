@@ -146,7 +146,9 @@ stablehlo.return %1 : tensor<f32>
 }
 return %0 : tensor<f32>
 }";
-    let mut hlo = halite_stablehlo::read(&halite_support::SourceFile::new("reduce.mlir", text)).expect("it is read");
+    let mut hlo = halite_stablehlo::read(&halite_support::SourceFile::new("reduce.mlir", text))
+        .expect("it is read")
+        .into_module();
     let unfollowed = |module: &halite_hlo::proto::HloModuleProto| {
         lift(&Graph::new(module.clone()), 1).expect("it is lifted").unfollowed.into_keys().collect::<Vec<_>>()
     };
