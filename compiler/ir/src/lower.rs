@@ -12,9 +12,11 @@ use halite_hlo::{
     ArrayType, CollectiveForm, ComputationBuilder, ComputationId, INPUT_NAMES, Id, ModuleBuilder, OUTPUT_NAMES, Type,
 };
 use halite_support::{Diagnostic, Name, Result, SourceMap, check_cancelled};
+use halite_tensor::Groups;
 use metadata::Metadata;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
+use std::rc::Rc;
 
 /// HLO ids of an op's results.
 pub type Ids = SmallVec<[halite_hlo::Id; 1]>;
@@ -88,9 +90,21 @@ pub struct LowerCx<'m> {
     /// The computations of the functions before this one.
     computations: &'m [Option<ComputationId>],
     functions: &'m [Function],
+    /// Groups that were listed.
+    groups: FxHashMap<Groups, Rc<Vec<Vec<usize>>>>,
 }
 
 impl<'m> LowerCx<'m> {
+    /// The ranks of each group, listed once for all instructions that have them.
+    pub(crate) fn lists(&mut self, groups: &Groups) -> Rc<Vec<Vec<usize>>> {
+        if let Some(lists) = self.groups.get(groups) {
+            return Rc::clone(lists);
+        }
+        let lists = Rc::new(groups.lists());
+        self.groups.insert(groups.clone(), Rc::clone(&lists));
+        lists
+    }
+
     /// Emits an instruction with a single result.
     ///
     /// # Errors
@@ -233,6 +247,7 @@ impl Lowering<'_> {
             results: SmallVec::new(),
             computations: &self.computations,
             functions: self.functions,
+            groups: FxHashMap::default(),
         };
         let mut ids = vec![None; function.values.len()];
         for param in &function.params {

@@ -10,6 +10,7 @@ mod callee;
 mod rules;
 mod site;
 
+use crate::attributes::ReplicaGroups;
 use crate::graph::{Computation, Graph};
 use crate::proto::{HloComputationProto, HloModuleProto, ProgramShapeProto, ShapeProto};
 use crate::shape::{is_alike, require_permutation};
@@ -17,7 +18,9 @@ use crate::types::Type;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::element_type;
 use rustc_hash::FxHashSet;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Everything that is wrong with the module, in its order.
 pub fn check(graph: &Graph) -> Diagnostics {
@@ -37,6 +40,7 @@ pub fn check_each(graph: &Graph) -> Vec<(Option<usize>, Diagnostic)> {
         computation_names: FxHashSet::default(),
         instruction_ids: FxHashSet::default(),
         instruction_names: FxHashSet::default(),
+        groups: RefCell::default(),
     };
     for (computation, proto) in graph.computations().iter().zip(&module.computations) {
         checker.computation(computation, proto);
@@ -69,6 +73,8 @@ struct Checker<'a> {
     computation_names: FxHashSet<&'a str>,
     instruction_ids: FxHashSet<i64>,
     instruction_names: FxHashSet<&'a str>,
+    /// Groups that were read lately, with an instruction that has them: a module of thousands of ranks has few lists of them, many times.
+    groups: RefCell<Vec<(usize, Rc<ReplicaGroups>)>>,
 }
 
 impl<'a> Checker<'a> {

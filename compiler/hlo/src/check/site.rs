@@ -7,9 +7,13 @@ use crate::proto::HloInstructionProto;
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::Dims;
+use std::rc::Rc;
 
 /// The inferred type; `None` for a form that XLA has and our set lacks, which is checked no further.
 pub(super) type Inferred = Result<Option<Type>>;
+
+/// The lists of groups that are remembered.
+const KNOWN: usize = 8;
 
 /// An instruction with the types of its operands and the type that it states.
 pub(super) struct Site<'a> {
@@ -83,7 +87,17 @@ impl<'a> Site<'a> {
     }
 
     /// The groups of ranks, from either field that XLA versions store them in.
-    pub(super) fn groups(&self) -> Result<ReplicaGroups> {
-        attributes::groups_from_proto(&self.inst.groups().unwrap_or_default())
+    pub(super) fn groups(&self) -> Result<Rc<ReplicaGroups>> {
+        let (listed, graph) = (self.inst.groups().unwrap_or_default(), self.checker.graph);
+        let mut known = self.checker.groups.borrow_mut();
+        if let Some((_, groups)) = known.iter().find(|(at, _)| graph.inst(*at).groups().as_ref() == Some(&listed)) {
+            return Ok(Rc::clone(groups));
+        }
+        let groups = Rc::new(attributes::groups_from_proto(&listed)?);
+        if known.len() == KNOWN {
+            known.clear();
+        }
+        known.push((self.at, Rc::clone(&groups)));
+        Ok(groups)
     }
 }

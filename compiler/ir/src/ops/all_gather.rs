@@ -87,7 +87,7 @@ impl OpDef for AllGather {
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        let groups = self.groups.lists();
+        let groups = cx.lists(&self.groups);
         lower_each(cx, args, self.dim == 0, |hlo, args| hlo.all_gather(args, self.dim, &groups))
     }
 

@@ -103,7 +103,7 @@ impl OpDef for AllReduce {
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        let groups = self.groups.lists();
+        let groups = cx.lists(&self.groups);
         lower_each(cx, args, true, |hlo, args| hlo.all_reduce(self.kind.hlo(), args, &groups))
     }
 

@@ -92,7 +92,7 @@ impl OpDef for ReduceScatter {
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        let groups = self.groups.lists();
+        let groups = cx.lists(&self.groups);
         lower_each(cx, args, false, |hlo, args| hlo.reduce_scatter(ReduceKind::Add, args, self.dim, &groups))
     }
 

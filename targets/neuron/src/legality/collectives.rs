@@ -114,8 +114,7 @@ impl Checker<'_, '_> {
         let (mut lists, mut first) = (FxHashSet::default(), None);
         for at in 0..self.graph.len() {
             let Some(groups) = Groups::of(self.graph.inst(at)) else { continue };
-            let list: Vec<Vec<i64>> = groups.0.iter().map(|group| group.replica_ids.clone()).collect();
-            if lists.insert(list) && lists.len() == limit + 1 {
+            if lists.insert(groups.0) && lists.len() == limit + 1 {
                 first = Some(at);
             }
         }
