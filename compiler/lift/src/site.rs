@@ -1,9 +1,9 @@
 //! An instruction of HLO that is being lifted.
 
 use crate::ranks::Ranks;
+use halite_hlo::ReduceKind;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::HloInstructionProto;
-use halite_hlo::{BinaryOp, Opcode};
 use halite_ir::ops::{BroadcastInDim, Constant, Convert, Reshape};
 use halite_ir::{Builder, FuncId, Op, TensorType, Value, Values};
 use halite_tensor::{DType, Dims, Shape};
@@ -103,10 +103,13 @@ impl Site<'_, '_> {
 
 /// The opcode that does to truth values what this one does, or this one.
 pub(crate) fn of_bits(opcode: &str) -> &str {
-    match Opcode::parse(opcode) {
-        Some(Opcode::Binary(BinaryOp::Add | BinaryOp::Maximum)) => BinaryOp::Or.name(),
-        Some(Opcode::Binary(BinaryOp::Multiply | BinaryOp::Minimum)) => BinaryOp::And.name(),
-        _ => opcode,
+    let is = |kinds: [ReduceKind; 2]| kinds.iter().any(|kind| kind.op().name() == opcode);
+    if is([ReduceKind::Add, ReduceKind::Max]) {
+        ReduceKind::Or.op().name()
+    } else if is([ReduceKind::Multiply, ReduceKind::Min]) {
+        ReduceKind::And.op().name()
+    } else {
+        opcode
     }
 }
 
