@@ -23,7 +23,7 @@ fn compiles() -> usize {
     variable.map_or(40, |text| text.parse().expect("`HALITE_COMPILES` is a whole number"))
 }
 
-/// What all compiles together may keep, in bytes: a hundred of each of 40. They keep none.
+/// Bytes that all compiles together may keep: a hundred of each of 40. They keep none.
 const KEPT: usize = 4 << 10;
 
 /// Allocations that a thread and the process make once are there when memory is first measured.
