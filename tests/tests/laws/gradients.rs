@@ -38,7 +38,6 @@ const WITHOUT_GRADIENT: &[(&str, &str)] = &[
     ("reduce_window", "products of windows have no rule"),
     ("rng_bit_generator", "random bits do not depend smoothly on the state"),
     ("scatter", "bits have no derivative"),
-    ("scatter", "extremes of updates for one element have no rule"),
     ("scatter", "products of several updates for one element have no rule"),
     ("select_and_scatter", "gradients of extremes of windows are not differentiated again"),
     ("shift_left", "the operands are integers"),

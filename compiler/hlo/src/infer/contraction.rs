@@ -16,7 +16,7 @@ pub(super) fn multiplies(operands: DType, result: DType) -> bool {
     kind(operands) == kind(result) && result.size() >= operands.size()
 }
 
-/// `dot`: operands of one type; [`multiplies`] says of which type the result may be.
+/// `dot`: operands of one type; the result is of the same kind and no narrower, or of floats where they are integers.
 pub fn dot(lhs: &ArrayType, rhs: &ArrayType, dims: &DotDims, dtype: DType) -> Result<ArrayType> {
     require_same_dtype("dot", lhs, rhs)?;
     if !multiplies(lhs.dtype, dtype) {
