@@ -7,8 +7,8 @@ use crate::types::ArrayType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Dims, Shape};
 
-/// `convolution` of an input with a kernel; the result is of the same kind and no narrower, or of floats where these are integers. `groups` are those of
-/// features and of batches, of which one is 1.
+/// `convolution` of an input with a kernel; the result is of the same kind and no narrower, or of floats where these are integers.
+/// `groups` are those of features and of batches, of which one is 1.
 pub fn convolution(
     x: &ArrayType,
     kernel: &ArrayType,
