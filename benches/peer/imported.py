@@ -26,25 +26,21 @@ from execute import Step
 from peer import ratio, show_ratio
 
 MODELS = ("linen", "nnx", "equinox", "haiku", "gemma2", "mixtral", "bert", "vit", "resnet50", "unet", "encoder_decoder")
-ADAMW = {"lr": 1e-3, "betas": [0.9, 0.95], "eps": 1e-8, "weight_decay": 0.1, "clip_norm": 1.0}
 
 
-def of_halite(name, loss, params, batch):
+def of_halite(tests, name, made):
+    (loss, params), batch = made
     model = halite.jax.model(loss, params, batch, name=name)
-    return halite.compile(model, precision="fp64", roles=["train_step"], optimizer={"adamw": ADAMW}).hlo("train_step")
+    return halite.compile(model, precision="fp64", roles=["train_step"], optimizer={"adamw": tests.ADAMW}).hlo("train_step")
 
 
-def of_jax(loss, params, batch):
-    adamw = optax.adamw(ADAMW["lr"], *ADAMW["betas"], eps=ADAMW["eps"], weight_decay=ADAMW["weight_decay"])
-    rule = optax.chain(optax.clip_by_global_norm(ADAMW["clip_norm"]), adamw)
-
-    def mean(params, batch):
-        found = loss(params, batch)
-        return found[0] / found[1] if isinstance(found, tuple) else found
+def of_jax(tests, made):
+    (loss, params), batch = made
+    rule = tests.adamw_of_jax()
 
     def step(state, batch):
         params, own = state
-        value, gradients = jax.value_and_grad(mean)(params, batch)
+        value, gradients = jax.value_and_grad(lambda params: tests.mean(loss, params, batch))(params)
         changes, own = rule.update(gradients, own, params)
         return (optax.apply_updates(params, changes), own), value
 
@@ -73,13 +69,13 @@ def main():
     options = parser.parse_args()
     frameworks.HIDDEN *= options.scale
     frameworks.SEQ *= options.scale
-    # It reads those sizes when it is imported.
-    from test_vision import made
+    # They read those sizes when they are imported.
+    import test_vision as tests
 
     print(f"{'model':16}{'temp of JAX, kB':>16}{'temp':>8}   {'step of JAX, ms':>16}   step")
     for name in options.models:
-        (loss, params), batch = made(name)
-        found = measured({"Halite": of_halite(name, loss, params, batch), "JAX": of_jax(loss, params, batch)}, options.runs)
+        made = tests.made(name)
+        found = measured({"Halite": of_halite(tests, name, made), "JAX": of_jax(tests, made)}, options.runs)
         ours, theirs = found["Halite"], found["JAX"]
         line = f"{name:16}{theirs['temp'] / 1e3:16.1f}{ours['temp'] / theirs['temp']:8.2f}"
         if options.runs:

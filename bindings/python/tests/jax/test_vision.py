@@ -40,18 +40,25 @@ def made(name: str) -> Made:
     return FRAMEWORKS[name](), tokens
 
 
+def adamw_of_jax() -> Any:
+    """The optimizer of `ADAMW`, by optax."""
+    adamw = optax.adamw(ADAMW["lr"], *ADAMW["betas"], eps=ADAMW["eps"], weight_decay=ADAMW["weight_decay"])
+    return optax.chain(optax.clip_by_global_norm(ADAMW["clip_norm"]), adamw)
+
+
+def mean(loss: Any, params: Any, batch: Any) -> Any:
+    """A loss, over its count where it has one."""
+    found = loss(params, batch)
+    return found[0] / found[1] if isinstance(found, tuple) else found
+
+
 def losses_of_jax(loss: Any, params: Any, batch: Any) -> list[float]:
     """The mean losses of updates by optax."""
-    adamw = optax.adamw(ADAMW["lr"], *ADAMW["betas"], eps=ADAMW["eps"], weight_decay=ADAMW["weight_decay"])
-    rule = optax.chain(optax.clip_by_global_norm(ADAMW["clip_norm"]), adamw)
-
-    def mean(params: Any) -> Any:
-        found = loss(params, batch)
-        return found[0] / found[1] if isinstance(found, tuple) else found
+    rule = adamw_of_jax()
 
     @jax.jit
     def update(params: Any, state: Any) -> Any:
-        value, gradients = jax.value_and_grad(mean)(params)
+        value, gradients = jax.value_and_grad(lambda params: mean(loss, params, batch))(params)
         changes, state = rule.update(gradients, state, params)
         return optax.apply_updates(params, changes), state, value
 
