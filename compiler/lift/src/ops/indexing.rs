@@ -223,9 +223,9 @@ fn added(site: &mut Site<'_, '_>) -> Option<Values> {
     let sums = match of {
         Each::Slice(order) => {
             let written = site.b.shape(updates);
-            let kept = (0..shape.rank()).filter(|other| !dims.inserted_window_dims.contains(other));
+            let own = (0..shape.rank()).filter(|other| !dims.inserted_window_dims.contains(other));
             let mut sizes = Dims::from_elem(1, shape.rank());
-            kept.zip(&dims.update_window_dims).for_each(|(other, &walk)| sizes[other] = written[walk]);
+            own.zip(&dims.update_window_dims).for_each(|(other, &walk)| sizes[other] = written[walk]);
             if !is_slice(&sizes, &shape, dim) {
                 return None;
             }
