@@ -28,7 +28,7 @@ fn unsound_modules_do_not_reach_xla() {
     assert!(LoadedModule::load(&executor, &bundle, &entry).is_ok());
     let corruptions: [fn(&mut HloModuleProto); 3] = [
         |module| parameter(module).parameter_number = -1,
-        |module| parameter(module).opcode = "replica-id".to_owned(),
+        |module| parameter(module).opcode = "replica-id".into(),
         |module| module.computations.last_mut().unwrap().root_id = 0,
     ];
     for corrupt in corruptions {

@@ -1,6 +1,7 @@
 //! Compiling and running through the plugin.
 
 use crate::common::{add, add_in_place, aliased, client, compile, module};
+use halite_hlo::proto::{ShapeProto, Shared};
 use halite_hlo::{ArrayType, DotDims, ReduceKind};
 use halite_runtime::{
     CompileOptions, Executable, Executor, Input, Pjrt, Program, RuntimeError, evaluate, evaluate_replicas,
@@ -54,7 +55,7 @@ fn a_layout_that_is_not_row_major_changes_no_value() {
     let mut message = halite_hlo::decode(&hlo).unwrap();
     let input = HostTensor::from_ints(DType::F32, [2, 3], 0..6);
     let expected = HostTensor::from_f64s(DType::F32, [2, 3], (0..6).map(|value| -f64::from(value)));
-    let column_major = |shape: &mut halite_hlo::proto::ShapeProto| {
+    let column_major = |shape: &mut Shared<ShapeProto>| {
         shape.layout.get_or_insert_default().minor_to_major = vec![0, 1];
     };
     let signature = message.host_program_shape.as_mut().unwrap();

@@ -1,7 +1,7 @@
 //! Bytes that are no program end in a typed error, never in an abort.
 
 use crate::common::{add, client};
-use halite_hlo::proto::{HloModuleProto, ShapeProto};
+use halite_hlo::proto::{HloModuleProto, ShapeProto, Shared};
 use halite_hlo::{decode, encode};
 use halite_runtime::{CompileOptions, Executor, Program, Result, RuntimeError};
 use halite_tensor::DType;
@@ -25,7 +25,7 @@ fn compile_error(result: Result<()>) {
     assert!(matches!(result, Err(RuntimeError::Compile(_))), "{result:?}");
 }
 
-fn parameters(module: &mut HloModuleProto) -> &mut Vec<ShapeProto> {
+fn parameters(module: &mut HloModuleProto) -> &mut Vec<Shared<ShapeProto>> {
     &mut module.host_program_shape.as_mut().expect("the builder states one").parameters
 }
 

@@ -113,7 +113,7 @@ fn errors_of_the_platform_below_come_through() {
     let executor = open(&ClientOptions::default()).unwrap();
     let mut module = halite_hlo::decode(&add(DType::F32)).unwrap();
     let entry = module.computations.last_mut().unwrap();
-    entry.instructions.iter_mut().filter(|inst| inst.opcode == "add").for_each(|inst| inst.opcode = "plus".to_owned());
+    entry.instructions.iter_mut().filter(|inst| inst.opcode == "add").for_each(|inst| inst.opcode = "plus".into());
     let hlo = halite_hlo::encode(&module);
     let error = executor.compile(&Program::new(&hlo, CompileOptions::default()).unwrap()).err();
     assert!(matches!(&error, Some(RuntimeError::Compile(status)) if status.message.contains("plus")), "{error:?}");

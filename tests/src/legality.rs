@@ -162,8 +162,8 @@ fn edit(
 /// Gives the first instruction of an opcode in the entry another one, which the builder does not have.
 fn renamed(module: Result<HloModuleProto>, opcode: &str, other: &str) -> Result<HloModuleProto> {
     edit(module, opcode, |inst| {
-        inst.opcode = other.to_owned();
-        inst.name = format!("{other}.{}", inst.id);
+        inst.opcode = other.to_owned().into();
+        inst.name = format!("{other}.{}", inst.id).into();
     })
 }
 

@@ -18,7 +18,7 @@ pub fn link(module: &HloModuleProto, wrong: Option<&str>) -> Result<HloModulePro
         for inst in computation.instructions.iter().filter(|inst| is_custom_call(inst)) {
             let operands = inst.operand_ids.iter().map(|id| {
                 let known = computation.instructions.iter().find(|known| known.id == *id);
-                tensor(known.and_then(|known| known.shape.as_ref()))
+                tensor(known.and_then(|known| known.shape.as_deref()))
             });
             let name = inst.frontend_attributes.as_ref().and_then(|attributes| attributes.map.get(DECOMPOSITION));
             calls.insert(name.cloned().unwrap_or_default(), (inst.clone(), operands.collect::<Result<Vec<_>>>()?));

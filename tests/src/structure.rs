@@ -1,7 +1,7 @@
 //! The structure of an HLO module, whatever the names and the order of its instructions.
 
 use halite_bundle::sha256;
-use halite_hlo::proto::{HloInstructionProto, HloModuleProto, LiteralProto};
+use halite_hlo::proto::{HloInstructionProto, HloModuleProto, LiteralProto, Name, Numbers};
 use prost::Message;
 use std::collections::HashMap;
 
@@ -29,11 +29,11 @@ pub fn structure(module: &HloModuleProto) -> String {
 /// An instruction without what does not enter.
 fn bare(inst: &HloInstructionProto) -> HloInstructionProto {
     HloInstructionProto {
-        name: String::new(),
+        name: Name::default(),
         id: 0,
         metadata: None,
-        operand_ids: Vec::new(),
-        called_computation_ids: Vec::new(),
+        operand_ids: Numbers::new(),
+        called_computation_ids: Numbers::new(),
         ..inst.clone()
     }
 }
@@ -44,7 +44,7 @@ pub fn nameless(module: &HloModuleProto, left_out: impl Fn(&LiteralProto) -> boo
     let insts = module.computations.iter().flat_map(|computation| &computation.instructions);
     let inst = |inst: &HloInstructionProto| {
         let literal = inst.literal.clone().filter(|literal| !left_out(literal));
-        format!("{:?}", HloInstructionProto { name: String::new(), metadata: None, literal, ..inst.clone() })
+        format!("{:?}", HloInstructionProto { name: Name::default(), metadata: None, literal, ..inst.clone() })
     };
     insts.map(inst).chain([format!("{:?}", module.input_output_alias)]).collect()
 }

@@ -24,7 +24,7 @@ fn other_decomposition(program: &mut Program) -> bool {
     tamper(decomposition, |inst| {
         let found = inst.opcode == "multiply";
         if found {
-            inst.opcode = "add".to_owned();
+            inst.opcode = "add".into();
         }
         found
     })

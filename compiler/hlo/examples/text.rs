@@ -3,7 +3,8 @@
 //! instructions. What differs goes to standard error as the faults of a text that is refused do: a line each, the file and the message.
 
 use halite_hlo::proto::{
-    CollectiveDeviceListProto, HloInstructionProto, HloModuleProto, OpMetadata, PrecisionConfig, StackFrameIndexProto,
+    CollectiveDeviceListProto, HloInstructionProto, HloModuleProto, Numbers, OpMetadata, PrecisionConfig,
+    StackFrameIndexProto,
 };
 use halite_hlo::{decode, encode, text};
 use halite_support::SourceFile;
@@ -53,7 +54,7 @@ fn beside(own: &str, other: &str) -> String {
 
 fn by_name(module: &HloModuleProto) -> Said {
     let all = || module.computations.iter().flat_map(|computation| &computation.instructions);
-    let names: BTreeMap<i64, &str> = all().map(|inst| (inst.id, inst.name.as_str())).collect();
+    let names: BTreeMap<i64, &str> = all().map(|inst| (inst.id, &*inst.name)).collect();
     let computations: BTreeMap<i64, &str> =
         module.computations.iter().map(|computation| (computation.id, computation.name.as_str())).collect();
     let of = |names: &BTreeMap<i64, &str>, ids: &[i64]| {
@@ -69,7 +70,7 @@ fn by_name(module: &HloModuleProto) -> Said {
         let (operands, callees) = (of(&names, &inst.operand_ids), of(&computations, &inst.called_computation_ids));
         let before = of(&names, &inst.control_predecessor_ids);
         let line = format!("({operands}) calls ({callees}) behind ({before}) {:?}", plain(inst));
-        said.insert(inst.name.clone(), line);
+        said.insert(inst.name.to_string(), line);
     }
     let mut rest = HloModuleProto { computations: Vec::new(), id: 0, entry_computation_id: 0, ..module.clone() };
     rest.input_output_alias = rest.input_output_alias.filter(|alias| !alias.entries.is_empty());
@@ -99,7 +100,7 @@ fn plain(inst: &HloInstructionProto) -> HloInstructionProto {
     plain.collective_device_list = has_groups.then(|| {
         Box::new(CollectiveDeviceListProto { replica_groups: groups, ..CollectiveDeviceListProto::default() })
     });
-    (plain.id, plain.operand_ids, plain.called_computation_ids) = (0, Vec::new(), Vec::new());
+    (plain.id, plain.operand_ids, plain.called_computation_ids) = (0, Numbers::new(), Numbers::new());
     plain.control_predecessor_ids = Vec::new();
     plain
 }

@@ -81,7 +81,7 @@ pub struct PadDim {
 pub type ReplicaGroups = Vec<Vec<usize>>;
 
 /// Dimension numbers as the messages hold them.
-pub(crate) fn to_i64s(dims: &[usize]) -> Vec<i64> {
+pub(crate) fn to_i64s<N: FromIterator<i64>>(dims: &[usize]) -> N {
     dims.iter().map(|dim| *dim as i64).collect()
 }
 

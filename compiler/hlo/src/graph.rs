@@ -37,11 +37,11 @@ pub struct Graph {
     module: HloModuleProto,
     nodes: Vec<Node>,
     /// The operands of all instructions, one after another.
-    operands: Vec<Option<usize>>,
+    operands: References,
     /// The callees of all instructions, one after another.
-    callees: Vec<Option<usize>>,
+    callees: References,
     /// The control predecessors of all instructions, one after another.
-    control: Vec<Option<usize>>,
+    control: References,
     /// The different opcodes, numbered.
     opcodes: Vec<String>,
     computations: Vec<Computation>,
@@ -51,15 +51,43 @@ pub struct Graph {
 /// Facts that are asked of every instruction. The messages are large, so that each look into one costs.
 #[derive(Clone, PartialEq, Debug)]
 struct Node {
-    id: i64,
-    computation: usize,
-    opcode: usize,
-    first_operand: usize,
-    first_callee: usize,
-    first_control: usize,
+    computation: u32,
+    opcode: u32,
+    first_operand: u32,
+    first_callee: u32,
+    first_control: u32,
     element: i32,
     is_dynamic: bool,
 }
+
+/// References to instructions or computations, one after another.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct References(Vec<u32>);
+
+impl References {
+    /// Stands for one that does not lead to something earlier.
+    const NOWHERE: u32 = u32::MAX;
+
+    fn extend(&mut self, references: impl Iterator<Item = Option<usize>>) {
+        let number = |reference: Option<usize>| reference.and_then(|at| u32::try_from(at).ok());
+        self.0.extend(references.map(|reference| number(reference).unwrap_or(Self::NOWHERE)));
+    }
+
+    fn within(&self, start: u32, end: Option<u32>) -> impl Each {
+        let own = &self.0[start as usize..end.map_or(self.0.len(), |end| end as usize)];
+        own.iter().map(|&reference| (reference != Self::NOWHERE).then_some(reference as usize))
+    }
+
+    /// The position of the next one.
+    fn next(&self) -> u32 {
+        self.0.len() as u32
+    }
+}
+
+/// Instructions or computations that one refers to, `None` where a reference does not lead to something earlier.
+pub trait Each: DoubleEndedIterator<Item = Option<usize>> + ExactSizeIterator + Clone {}
+
+impl<I: DoubleEndedIterator<Item = Option<usize>> + ExactSizeIterator + Clone> Each for I {}
 
 /// A computation and its part of the list.
 #[derive(Clone, PartialEq, Debug)]
@@ -89,7 +117,6 @@ impl Graph {
         let count = module.computations.iter().map(|computation| computation.instructions.len()).sum();
         let mut graph = Self {
             nodes: Vec::with_capacity(count),
-            operands: Vec::with_capacity(2 * count),
             computations: Vec::with_capacity(module.computations.len()),
             ..Self::default()
         };
@@ -104,33 +131,31 @@ impl Graph {
 
     fn add<'m>(&mut self, proto: &'m HloComputationProto, known: &mut Known<'m>) {
         let (number, first) = (self.computations.len(), self.nodes.len());
-        let (mut by_id, mut parameters) = (FxHashMap::default(), Vec::new());
-        by_id.reserve(proto.instructions.len());
+        let (mut by_id, mut parameters) = (ById::new(proto, first), Vec::new());
         for inst in &proto.instructions {
             let at = self.nodes.len();
             let opcode = *known.opcodes.entry(&inst.opcode).or_insert_with(|| {
-                self.opcodes.push(inst.opcode.clone());
-                self.opcodes.len() - 1
+                self.opcodes.push(inst.opcode.to_string());
+                self.opcodes.len() as u32 - 1
             });
             self.nodes.push(Node {
-                id: inst.id,
-                computation: number,
+                computation: number as u32,
                 opcode,
-                first_operand: self.operands.len(),
-                first_callee: self.callees.len(),
-                first_control: self.control.len(),
+                first_operand: self.operands.next(),
+                first_callee: self.callees.next(),
+                first_control: self.control.next(),
                 element: inst.shape.as_ref().map_or(0, |shape| shape.element_type),
-                is_dynamic: inst.shape.as_ref().is_some_and(ShapeProto::is_dynamic),
+                is_dynamic: inst.shape.as_deref().is_some_and(ShapeProto::is_dynamic),
             });
-            self.operands.extend(inst.operand_ids.iter().map(|id| by_id.get(id).copied()));
-            self.control.extend(inst.control_predecessor_ids.iter().map(|id| by_id.get(id).copied()));
+            self.operands.extend(inst.operand_ids.iter().map(|&id| by_id.get(id)));
+            self.control.extend(inst.control_predecessor_ids.iter().map(|&id| by_id.get(id)));
             self.callees.extend(inst.called_computation_ids.iter().map(|id| known.computations.get(id).copied()));
-            if self.opcodes[opcode] == Opcode::Parameter.name() {
+            if self.opcodes[opcode as usize] == Opcode::Parameter.name() {
                 parameters.push(at);
             }
-            by_id.insert(inst.id, at);
+            by_id.add(inst.id, at);
         }
-        let (end, root) = (self.nodes.len(), by_id.get(&proto.root_id).copied());
+        let (end, root) = (self.nodes.len(), by_id.get(proto.root_id));
         self.computations.push(Computation { first, end, root, parameters, combines: false });
         known.computations.insert(proto.id, number);
     }
@@ -140,7 +165,7 @@ impl Graph {
         let mut running = vec![false; self.computations.len()];
         for at in (0..self.len()).filter(|&at| self.calls(at)) {
             let marks = if is_combining(self.opcode(at)) { &mut combining } else { &mut running };
-            self.callees(at).iter().flatten().for_each(|&callee| marks[callee] = true);
+            self.callees(at).flatten().for_each(|callee| marks[callee] = true);
         }
         for (number, computation) in self.computations.iter_mut().enumerate() {
             computation.combines = combining[number] && !running[number] && self.entry != Some(number);
@@ -165,18 +190,18 @@ impl Graph {
 
     /// The message of an instruction.
     pub fn inst(&self, at: usize) -> &HloInstructionProto {
-        let computation = self.nodes[at].computation;
+        let computation = self.nodes[at].computation as usize;
         &self.module.computations[computation].instructions[at - self.computations[computation].first]
     }
 
     /// The id of an instruction.
     pub fn id(&self, at: usize) -> i64 {
-        self.nodes[at].id
+        self.inst(at).id
     }
 
     /// The opcode of an instruction.
     pub fn opcode(&self, at: usize) -> &str {
-        &self.opcodes[self.nodes[at].opcode]
+        &self.opcodes[self.nodes[at].opcode as usize]
     }
 
     /// Whether an instruction has this opcode.
@@ -191,12 +216,12 @@ impl Graph {
 
     /// The number of an instruction's opcode among the different ones.
     pub fn opcode_number(&self, at: usize) -> usize {
-        self.nodes[at].opcode
+        self.nodes[at].opcode as usize
     }
 
     /// The shape of a result.
     pub fn shape(&self, at: usize) -> Option<&ShapeProto> {
-        self.inst(at).shape.as_ref()
+        self.inst(at).shape.as_deref()
     }
 
     /// The number of the element type of a result; 0 when none is stated.
@@ -210,14 +235,13 @@ impl Graph {
     }
 
     /// The instructions that give the operands: those that stand earlier in the same computation.
-    pub fn operands(&self, at: usize) -> &[Option<usize>] {
-        let end = self.nodes.get(at + 1).map_or(self.operands.len(), |next| next.first_operand);
-        &self.operands[self.nodes[at].first_operand..end]
+    pub fn operands(&self, at: usize) -> impl Each {
+        self.operands.within(self.nodes[at].first_operand, self.nodes.get(at + 1).map(|next| next.first_operand))
     }
 
     /// The instruction that gives an operand.
     pub fn operand(&self, at: usize, number: usize) -> Option<usize> {
-        self.operands(at).get(number).copied().flatten()
+        self.operands(at).nth(number).flatten()
     }
 
     /// The shape of an operand.
@@ -226,25 +250,23 @@ impl Graph {
     }
 
     /// The instructions that run before one though it does not read them: those that stand earlier in the same computation.
-    pub fn control_predecessors(&self, at: usize) -> &[Option<usize>] {
-        let end = self.nodes.get(at + 1).map_or(self.control.len(), |next| next.first_control);
-        &self.control[self.nodes[at].first_control..end]
+    pub fn control_predecessors(&self, at: usize) -> impl Each {
+        self.control.within(self.nodes[at].first_control, self.nodes.get(at + 1).map(|next| next.first_control))
     }
 
     /// Whether an instruction names computations, there or not.
     pub fn calls(&self, at: usize) -> bool {
-        !self.callees(at).is_empty()
+        self.callees(at).len() > 0
     }
 
     /// The computations that an instruction calls: those that stand before its own.
-    pub fn callees(&self, at: usize) -> &[Option<usize>] {
-        let end = self.nodes.get(at + 1).map_or(self.callees.len(), |next| next.first_callee);
-        &self.callees[self.nodes[at].first_callee..end]
+    pub fn callees(&self, at: usize) -> impl Each {
+        self.callees.within(self.nodes[at].first_callee, self.nodes.get(at + 1).map(|next| next.first_callee))
     }
 
     /// One of the computations that an instruction calls.
     pub fn callee(&self, at: usize, number: usize) -> Option<usize> {
-        self.callees(at).get(number).copied().flatten()
+        self.callees(at).nth(number).flatten()
     }
 
     /// All computations, callees before callers, in the order of the module's.
@@ -276,7 +298,7 @@ impl Graph {
 
     /// Whether the instruction belongs to a computation that only combines two values.
     pub fn is_combiner(&self, at: usize) -> bool {
-        self.computations[self.nodes[at].computation].combines
+        self.computations[self.nodes[at].computation as usize].combines
     }
 
     /// The number of times that one execution of the entry executes each computation, by `call` alone; counts stay at `u64::MAX`. Zero: it
@@ -290,8 +312,8 @@ impl Graph {
             let own = times[number];
             if own > 0 {
                 for at in self.computations[number].range().filter(|&at| self.is(at, Opcode::Call)) {
-                    let callees = self.callees(at).iter().flatten();
-                    callees.for_each(|&callee| times[callee] = times[callee].saturating_add(own));
+                    let callees = self.callees(at).flatten();
+                    callees.for_each(|callee| times[callee] = times[callee].saturating_add(own));
                 }
             }
         }
@@ -302,6 +324,45 @@ impl Graph {
 /// The opcodes and computations before the computation at hand.
 #[derive(Default)]
 struct Known<'m> {
-    opcodes: FxHashMap<&'m str, usize>,
+    opcodes: FxHashMap<&'m str, u32>,
     computations: FxHashMap<i64, usize>,
+}
+
+/// The instructions of a computation by their ids.
+struct ById<'m> {
+    instructions: &'m [HloInstructionProto],
+    /// The position of the first.
+    first: usize,
+    /// Those whose ids do not count on from that of the first.
+    others: FxHashMap<i64, usize>,
+    /// The position behind those so far.
+    end: usize,
+}
+
+impl<'m> ById<'m> {
+    fn new(proto: &'m HloComputationProto, first: usize) -> Self {
+        Self { instructions: &proto.instructions, first, others: FxHashMap::default(), end: first }
+    }
+
+    /// The position that an id has where ids count on.
+    fn counted(&self, id: i64) -> Option<usize> {
+        let offset = usize::try_from(id.checked_sub(self.instructions.first()?.id)?).ok()?;
+        self.instructions.get(offset).filter(|inst| inst.id == id).map(|_| self.first + offset)
+    }
+
+    /// Adds the next instruction.
+    fn add(&mut self, id: i64, at: usize) {
+        self.end = at + 1;
+        if self.counted(id) == Some(at) {
+            self.others.remove(&id);
+        } else {
+            self.others.insert(id, at);
+        }
+    }
+
+    /// The last instruction so far that has an id.
+    fn get(&self, id: i64) -> Option<usize> {
+        let other = || self.others.get(&id).copied();
+        other().or_else(|| self.counted(id).filter(|&at| at < self.end))
+    }
 }

@@ -33,11 +33,11 @@ impl HloInstructionProto {
 
     /// The field in which groups stand.
     pub fn groups_field(&self) -> &'static str {
-        match self {
-            Self { mesh_axes_replica_group_list: Some(_), .. } => "mesh_axes_replica_group_list",
-            Self { iota_collective_device_list: Some(_), .. } => "iota_collective_device_list",
-            Self { collective_device_list: Some(_), .. } => "collective_device_list",
-            _ => "replica_groups",
+        match () {
+            () if self.mesh_axes_replica_group_list.is_some() => "mesh_axes_replica_group_list",
+            () if self.iota_collective_device_list.is_some() => "iota_collective_device_list",
+            () if self.collective_device_list.is_some() => "collective_device_list",
+            () => "replica_groups",
         }
     }
 }

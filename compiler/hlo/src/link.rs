@@ -6,6 +6,7 @@ use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, Sha
 use halite_support::{Diagnostic, Names, Result, codes};
 use halite_tensor::element_type::TUPLE;
 use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 use std::collections::BTreeMap;
 
 /// The frontend attribute of a custom call that names the module which means the same: its decomposition.
@@ -96,8 +97,13 @@ impl Linker {
         let mut instructions = Vec::with_capacity(source.instructions.len());
         for inst in &source.instructions {
             let mut linked = inst.clone();
-            for id in linked.operand_ids.iter_mut().chain(&mut linked.control_predecessor_ids) {
+            for id in &mut linked.operand_ids {
                 *id = renumbered(&ids, *id)?;
+            }
+            if !inst.control_predecessor_ids.is_empty() {
+                for id in &mut linked.control_predecessor_ids {
+                    *id = renumbered(&ids, *id)?;
+                }
             }
             for id in &mut linked.called_computation_ids {
                 *id = renumbered(computations, *id)?;
@@ -128,23 +134,23 @@ impl Linker {
         let is_tuple = shape.element_type == TUPLE;
         let tuple = ShapeProto { element_type: TUPLE, tuple_shapes: vec![shape.clone()], ..ShapeProto::default() };
         let call = self.number(HloInstructionProto {
-            name: "call".to_owned(),
-            opcode: Opcode::Call.name().to_owned(),
-            shape: Some(if is_tuple { shape } else { tuple }),
+            name: "call".into(),
+            opcode: Opcode::Call.name().into(),
+            shape: Some(if is_tuple { shape } else { tuple.into() }),
             metadata: custom.metadata.clone(),
             operand_ids: custom.operand_ids.clone(),
-            called_computation_ids: vec![decomposition],
+            called_computation_ids: smallvec![decomposition],
             ..HloInstructionProto::default()
         });
         if is_tuple {
             return Ok(vec![call]);
         }
         let result = HloInstructionProto {
-            name: "get-tuple-element".to_owned(),
-            opcode: Opcode::GetTupleElement.name().to_owned(),
+            name: "get-tuple-element".into(),
+            opcode: Opcode::GetTupleElement.name().into(),
             shape: custom.shape,
             metadata: custom.metadata,
-            operand_ids: vec![call.id],
+            operand_ids: smallvec![call.id],
             ..HloInstructionProto::default()
         };
         Ok(vec![call, self.number(result)])
@@ -158,7 +164,7 @@ impl Linker {
             Some((base, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => base,
             _ => &inst.name,
         };
-        HloInstructionProto { id, name: format!("{base}.{id}"), ..inst }
+        HloInstructionProto { id, name: format!("{base}.{id}").into(), ..inst }
     }
 }
 

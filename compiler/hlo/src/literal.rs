@@ -8,7 +8,7 @@ use std::ops::Range;
 impl LiteralProto {
     /// The message form of a tensor.
     pub fn of(tensor: &HostTensor) -> Self {
-        let shape = Some(Type::Array(ArrayType::new(tensor.dtype(), tensor.shape().clone())).to_proto());
+        let shape = Some(Type::Array(ArrayType::new(tensor.dtype(), tensor.shape().clone())).to_proto().into());
         let bytes = tensor.bytes();
         let mut literal = Self { shape, ..Self::default() };
         match tensor.dtype() {
@@ -56,7 +56,7 @@ impl LiteralProto {
                 Self::of(&laid.expect("it has as many bytes as before"))
             }
         };
-        literal.shape = Some(shape.clone());
+        literal.shape = Some(shape.clone().into());
         literal
     }
 }

@@ -6,8 +6,17 @@
 #![allow(missing_docs, reason = "fields carry the names of the public schema, which documents them")]
 
 mod devices;
+mod field;
+mod instruction;
+mod name;
+mod numbers;
+mod shared;
 
 pub use devices::*;
+pub use instruction::{HloInstructionProto, Rare, RareFields};
+pub use name::Name;
+pub use numbers::Numbers;
+pub use shared::Shared;
 
 use prost::Message;
 use std::collections::BTreeMap;
@@ -67,105 +76,6 @@ pub struct HloComputationProto {
     pub is_fusion_computation: bool,
     #[prost(string, tag = "8")]
     pub execution_thread: String,
-}
-
-/// One instruction. Which attribute fields count depends on `opcode`.
-#[derive(Clone, PartialEq, Message)]
-pub struct HloInstructionProto {
-    #[prost(string, tag = "1")]
-    pub name: String,
-    #[prost(string, tag = "2")]
-    pub opcode: String,
-    #[prost(message, optional, tag = "3")]
-    pub shape: Option<ShapeProto>,
-    #[prost(message, optional, boxed, tag = "7")]
-    pub metadata: Option<Box<OpMetadata>>,
-    #[prost(message, optional, boxed, tag = "8")]
-    pub literal: Option<Box<LiteralProto>>,
-    #[prost(int64, tag = "9")]
-    pub parameter_number: i64,
-    #[prost(string, tag = "11")]
-    pub fusion_kind: String,
-    #[prost(int64, tag = "13")]
-    pub tuple_index: i64,
-    #[prost(int64, repeated, tag = "14")]
-    pub dimensions: Vec<i64>,
-    #[prost(message, optional, boxed, tag = "15")]
-    pub window: Option<Box<Window>>,
-    #[prost(message, optional, boxed, tag = "16")]
-    pub convolution_dimension_numbers: Option<Box<ConvolutionDimensionNumbers>>,
-    #[prost(message, repeated, tag = "17")]
-    pub slice_dimensions: Vec<SliceDimensions>,
-    #[prost(int32, tag = "18")]
-    pub exponent_bits: i32,
-    #[prost(int32, tag = "19")]
-    pub mantissa_bits: i32,
-    #[prost(int64, repeated, tag = "20")]
-    pub dynamic_slice_sizes: Vec<i64>,
-    #[prost(message, optional, boxed, tag = "21")]
-    pub padding_config: Option<Box<PaddingConfig>>,
-    #[prost(int64, tag = "26")]
-    pub channel_id: i64,
-    #[prost(string, tag = "28")]
-    pub custom_call_target: String,
-    #[prost(message, optional, boxed, tag = "30")]
-    pub dot_dimension_numbers: Option<Box<DotDimensionNumbers>>,
-    #[prost(message, optional, boxed, tag = "33")]
-    pub gather_dimension_numbers: Option<Box<GatherDimensionNumbers>>,
-    #[prost(int64, repeated, tag = "34")]
-    pub gather_slice_sizes: Vec<i64>,
-    #[prost(int64, tag = "35")]
-    pub id: i64,
-    #[prost(int64, repeated, tag = "36")]
-    pub operand_ids: Vec<i64>,
-    #[prost(int64, repeated, tag = "37")]
-    pub control_predecessor_ids: Vec<i64>,
-    #[prost(int64, repeated, tag = "38")]
-    pub called_computation_ids: Vec<i64>,
-    #[prost(message, optional, boxed, tag = "40")]
-    pub sharding: Option<Box<OpSharding>>,
-    #[prost(bytes = "vec", tag = "43")]
-    pub backend_config: Vec<u8>,
-    #[prost(message, optional, boxed, tag = "48")]
-    pub scatter_dimension_numbers: Option<Box<ScatterDimensionNumbers>>,
-    #[prost(message, repeated, tag = "49")]
-    pub replica_groups: Vec<ReplicaGroup>,
-    #[prost(int64, tag = "50")]
-    pub feature_group_count: i64,
-    #[prost(message, optional, boxed, tag = "51")]
-    pub precision_config: Option<Box<PrecisionConfig>>,
-    #[prost(message, repeated, tag = "52")]
-    pub source_target_pairs: Vec<SourceTarget>,
-    #[prost(bool, tag = "56")]
-    pub constrain_layout: bool,
-    #[prost(int64, tag = "58")]
-    pub batch_group_count: i64,
-    #[prost(bool, tag = "60")]
-    pub is_stable: bool,
-    #[prost(string, tag = "63")]
-    pub comparison_direction: String,
-    #[prost(bool, tag = "65")]
-    pub custom_call_has_side_effect: bool,
-    #[prost(bool, tag = "67")]
-    pub indices_are_sorted: bool,
-    #[prost(message, optional, boxed, tag = "68")]
-    pub frontend_attributes: Option<Box<FrontendAttributes>>,
-    #[prost(bool, tag = "69")]
-    pub unique_indices: bool,
-    #[prost(int32, tag = "70")]
-    pub rng_algorithm: i32,
-    #[prost(bool, tag = "71")]
-    pub use_global_device_ids: bool,
-    #[prost(string, tag = "72")]
-    pub comparison_type: String,
-    #[prost(int32, tag = "77")]
-    pub custom_call_api_version: i32,
-    #[prost(message, optional, boxed, tag = "87")]
-    pub collective_device_list: Option<Box<CollectiveDeviceListProto>>,
-    #[prost(message, optional, boxed, tag = "92")]
-    pub iota_collective_device_list: Option<Box<IotaReplicaGroupListProto>>,
-    #[prost(message, optional, boxed, tag = "93")]
-    pub mesh_axes_replica_group_list: Option<Box<MeshAxesReplicaGroupListProto>>,
 }
 
 /// The window that a convolution or a reduction over windows moves.
@@ -329,7 +239,7 @@ pub struct ShapeProto {
     #[prost(int64, repeated, tag = "3")]
     pub dimensions: Vec<i64>,
     #[prost(message, repeated, tag = "4")]
-    pub tuple_shapes: Vec<ShapeProto>,
+    pub tuple_shapes: Vec<Shared<ShapeProto>>,
     #[prost(message, optional, tag = "5")]
     pub layout: Option<LayoutProto>,
     #[prost(bool, repeated, tag = "6")]
@@ -349,9 +259,9 @@ pub struct LayoutProto {
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct ProgramShapeProto {
     #[prost(message, repeated, tag = "1")]
-    pub parameters: Vec<ShapeProto>,
+    pub parameters: Vec<Shared<ShapeProto>>,
     #[prost(message, optional, tag = "2")]
-    pub result: Option<ShapeProto>,
+    pub result: Option<Shared<ShapeProto>>,
     #[prost(string, repeated, tag = "3")]
     pub parameter_names: Vec<String>,
 }
@@ -381,7 +291,7 @@ pub struct OpMetadata {
 #[derive(Clone, PartialEq, Message)]
 pub struct LiteralProto {
     #[prost(message, optional, tag = "1")]
-    pub shape: Option<ShapeProto>,
+    pub shape: Option<Shared<ShapeProto>>,
     #[prost(bool, repeated, tag = "2")]
     pub preds: Vec<bool>,
     #[prost(bytes = "vec", tag = "3")]

@@ -23,7 +23,7 @@ impl ShapeProto {
 
     /// The arrays, those of tuples in order.
     pub fn arrays(&self) -> Vec<&ShapeProto> {
-        if self.is_tuple() { self.tuple_shapes.iter().flat_map(Self::arrays).collect() } else { vec![self] }
+        if self.is_tuple() { self.tuple_shapes.iter().flat_map(|part| part.arrays()).collect() } else { vec![self] }
     }
 
     /// The number of elements of an array, at most `u64::MAX`; 0 for negative sizes.
@@ -41,7 +41,7 @@ impl ShapeProto {
 
     /// Whether a size is not static.
     pub fn is_dynamic(&self) -> bool {
-        self.is_dynamic_dimension.contains(&true) || self.tuple_shapes.iter().any(Self::is_dynamic)
+        self.is_dynamic_dimension.contains(&true) || self.tuple_shapes.iter().any(|part| part.is_dynamic())
     }
 }
 

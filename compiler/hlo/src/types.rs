@@ -89,7 +89,7 @@ impl Type {
             Type::Array(array) => array_to_proto(array),
             Type::Tuple(items) => ShapeProto {
                 element_type: TUPLE,
-                tuple_shapes: items.iter().map(Type::to_proto).collect(),
+                tuple_shapes: items.iter().map(|item| item.to_proto().into()).collect(),
                 ..ShapeProto::default()
             },
         }
@@ -104,7 +104,12 @@ impl Type {
             if !proto.dimensions.is_empty() {
                 return Err(Diagnostic::error(codes::SHAPE, "a tuple shape has dimensions"));
             }
-            return proto.tuple_shapes.iter().map(Type::from_proto).collect::<Result<_>>().map(Type::Tuple);
+            return proto
+                .tuple_shapes
+                .iter()
+                .map(|part| Type::from_proto(part))
+                .collect::<Result<_>>()
+                .map(Type::Tuple);
         }
         array_from_proto(proto).map(Type::Array)
     }

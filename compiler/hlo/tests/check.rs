@@ -31,7 +31,7 @@ fn dot(module: &mut HloModuleProto) -> &mut DotDimensionNumbers {
 const CORRUPTIONS: &[Corruption] = &[
     ("instruction id twice", |m| entry(m).instructions[1].id = 0, "has the id 0"),
     ("instruction name twice", |m| entry(m).instructions[1].name = "add.1".into(), "unique"),
-    ("empty name", |m| entry(m).instructions[1].name.clear(), "unique"),
+    ("empty name", |m| entry(m).instructions[1].name = Name::default(), "unique"),
     ("no module name", |m| m.name.clear(), "no name"),
     ("computation id twice", |m| m.computations[1].id = 0, "has the id 0"),
     ("computation name twice", |m| m.computations[1].name = "main".into(), "has this name"),
@@ -69,9 +69,13 @@ const CORRUPTIONS: &[Corruption] = &[
     ("mixed operands", |m| first(m, "add").operand_ids[1] += 1, "takes one element type"),
     ("comparison direction", |m| first(m, "compare").comparison_direction = "XX".into(), "no comparison direction"),
     ("comparison order", |m| first(m, "compare").comparison_type = "SIGNED".into(), "no order of the elements"),
-    ("iota dimension", |m| first(m, "iota").dimensions = vec![3], "out of range"),
-    ("broadcast dimensions", |m| first(m, "broadcast").dimensions = vec![0], "broadcast dimensions needed"),
-    ("permutation", |m| first(m, "transpose").dimensions = vec![1, 1], "occurs twice"),
+    ("iota dimension", |m| first(m, "iota").dimensions = Numbers::from_slice(&[3]), "out of range"),
+    (
+        "broadcast dimensions",
+        |m| first(m, "broadcast").dimensions = Numbers::from_slice(&[0]),
+        "broadcast dimensions needed",
+    ),
+    ("permutation", |m| first(m, "transpose").dimensions = Numbers::from_slice(&[1, 1]), "occurs twice"),
     ("reshape", |m| shape(first(m, "reshape")).dimensions = vec![2, 17], "cannot reshape"),
     ("slice limit", |m| first(m, "slice").slice_dimensions[0].limit = 99, "does not fit dimension 0"),
     ("slice stride", |m| first(m, "slice").slice_dimensions[0].stride = 0, "does not fit dimension 0"),
@@ -81,7 +85,7 @@ const CORRUPTIONS: &[Corruption] = &[
         "negative",
     ),
     ("padding missing", |m| first(m, "pad").padding_config = None, "a padding needed"),
-    ("concatenated dimension", |m| first(m, "concatenate").dimensions = vec![2], "out of range"),
+    ("concatenated dimension", |m| first(m, "concatenate").dimensions = Numbers::from_slice(&[2]), "out of range"),
     ("literal missing", |m| first(m, "constant").literal = None, "a literal needed"),
     ("literal size", |m| first(m, "constant").literal.as_mut().unwrap().f32s.push(1.0), "not as many elements"),
     (
@@ -102,13 +106,21 @@ const CORRUPTIONS: &[Corruption] = &[
     ("dot dimensions missing", |m| first(m, "dot").dot_dimension_numbers = None, "dot dimensions needed"),
     ("dot result too narrow", |m| shape(first(m, "dot")).element_type = 16, "cannot give bf16"),
     ("reducer missing", |m| first(m, "reduce").called_computation_ids.clear(), "1 called computations needed"),
-    ("reducer undefined", |m| first(m, "reduce").called_computation_ids = vec![55], "computation 55 is not defined"),
-    ("reducer signature", |m| first(m, "reduce").called_computation_ids = vec![0], "must combine two"),
+    (
+        "reducer undefined",
+        |m| first(m, "reduce").called_computation_ids = Numbers::from_slice(&[55]),
+        "computation 55 is not defined",
+    ),
+    (
+        "reducer signature",
+        |m| first(m, "reduce").called_computation_ids = Numbers::from_slice(&[0]),
+        "must combine two",
+    ),
     (
         "self call",
         |m| {
             let entry = m.entry_computation_id;
-            first(m, "call").called_computation_ids = vec![entry];
+            first(m, "call").called_computation_ids = Numbers::from_slice(&[entry]);
         },
         "is not defined before it",
     ),
@@ -135,7 +147,7 @@ const CORRUPTIONS: &[Corruption] = &[
         },
         "differ in size",
     ),
-    ("gather dimension", |m| first(m, "all-gather").dimensions = vec![0], "gives `f32[8,8]`"),
+    ("gather dimension", |m| first(m, "all-gather").dimensions = Numbers::from_slice(&[0]), "gives `f32[8,8]`"),
     ("permute source twice", |m| first(m, "collective-permute").source_target_pairs[0].source = 1, "source of two"),
     ("tuple index", |m| first(m, "get-tuple-element").tuple_index = 2, "has no element 2"),
     ("random algorithm", |m| first(m, "rng-bit-generator").rng_algorithm = 9, "known algorithm"),

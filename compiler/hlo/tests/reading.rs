@@ -315,7 +315,7 @@ ENTRY main {\nx = f32[] parameter(0)\nROOT z = f32[] call(x), to_apply=f\n}\n";
     let own = sound(text);
     for computation in &own.computations {
         let shape = computation.program_shape.as_ref().unwrap();
-        assert_eq!(shape.parameter_names, [computation.instructions[0].name.clone()]);
+        assert_eq!(shape.parameter_names, [computation.instructions[0].name.to_string()]);
     }
     assert!(sound(&print_large_constants(&own)).encode() == own.encode());
 }

@@ -26,7 +26,7 @@ fn what_the_set_lacks_prints_too() {
     let inst = entry.instructions.iter_mut().find(|inst| inst.opcode == "tanh").unwrap();
     inst.opcode = "while".into();
     inst.operand_ids.push(9999);
-    inst.called_computation_ids = vec![0, 1];
+    inst.called_computation_ids = halite_hlo::proto::Numbers::from_slice(&[0, 1]);
     inst.shape.as_mut().unwrap().element_type = 20;
     let name = inst.name.clone();
     let text = halite_hlo::text::print(&module);

@@ -1,7 +1,7 @@
 //! Another element type in the place of the one that a program computes in.
 
 use halite_hlo::CheckedHlo;
-use halite_hlo::proto::{LiteralProto, ShapeProto};
+use halite_hlo::proto::{LiteralProto, ShapeProto, Shared};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor, element_type};
 
@@ -11,7 +11,7 @@ use halite_tensor::{DType, HostTensor, element_type};
 /// When it depends on the bytes of its numbers.
 pub(crate) fn replaced(hlo: &CheckedHlo, (from, to): (DType, DType)) -> Result<CheckedHlo> {
     let mut module = hlo.graph().module().clone();
-    let swap = |shape: &mut ShapeProto| replace_in(shape, (from, to));
+    let swap = |shape: &mut Shared<ShapeProto>| replace_in(shape, (from, to));
     for computation in &mut module.computations {
         computation
             .program_shape
@@ -48,6 +48,6 @@ fn replace_in(shape: &mut ShapeProto, (from, to): (DType, DType)) {
         if shape.dtype() == Some(from) {
             shape.element_type = element_type::number(to);
         }
-        left.extend(&mut shape.tuple_shapes);
+        left.extend(shape.tuple_shapes.iter_mut().map(|part| &mut **part));
     }
 }

@@ -134,7 +134,8 @@ fn shapes(graph: &Graph) -> Result<(Vec<&ShapeProto>, Vec<&ShapeProto>)> {
     }
     let root =
         entry.root.and_then(|root| graph.shape(root)).ok_or_else(|| broken("the program has no result".into()))?;
-    let outputs: Vec<&ShapeProto> = if root.is_tuple() { root.tuple_shapes.iter().collect() } else { vec![root] };
+    let outputs: Vec<&ShapeProto> =
+        if root.is_tuple() { root.tuple_shapes.iter().map(|part| &**part).collect() } else { vec![root] };
     if let Some(tuple) = outputs.iter().position(|shape| shape.is_tuple()) {
         return Err(broken(format!("result {tuple} of the program is a tuple")));
     }

@@ -1,6 +1,6 @@
 //! The arrays that a value of HLO is: one, or those of a tuple in order.
 
-use halite_hlo::proto::ShapeProto;
+use halite_hlo::proto::{ShapeProto, Shared};
 use halite_ir::{TensorType, Value};
 use halite_tensor::{DType, Shape, element_type};
 use std::rc::Rc;
@@ -17,7 +17,7 @@ impl Arrays {
     /// The value of this shape that these arrays are; `None` where they are not as many as it has.
     pub(crate) fn new(shape: &ShapeProto, values: &[Value]) -> Option<Self> {
         let starts: Option<Rc<[usize]>> = shape.is_tuple().then(|| {
-            let end = |at: &mut usize, element: &ShapeProto| {
+            let end = |at: &mut usize, element: &Shared<ShapeProto>| {
                 *at += element.arrays().len();
                 Some(*at)
             };

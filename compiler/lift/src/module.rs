@@ -55,7 +55,7 @@ fn followed(graph: &Graph, entry: usize) -> Vec<usize> {
         for at in graph.computations()[number].range() {
             match graph.opcode(at) {
                 "call" | "fusion" | "conditional" => {
-                    graph.callees(at).iter().flatten().for_each(|&callee| reached[callee] = true)
+                    graph.callees(at).flatten().for_each(|callee| reached[callee] = true)
                 }
                 "while" if rounds(graph, at).is_some() => {
                     graph.callee(at, 0).iter().for_each(|&body| reached[body] = true)
@@ -134,8 +134,7 @@ impl Lifting<'_> {
     ) -> Result<Arrays> {
         let graph = self.graph;
         let missing = || broken(format!("an operand of `{}` is not defined before it", graph.inst(at).name));
-        let operands = graph.operands(at).iter();
-        let operands = operands.map(|operand| values[(*operand)? - computation.first].as_ref());
+        let operands = graph.operands(at).map(|operand| values[operand? - computation.first].as_ref());
         let operands = operands.collect::<Option<Vec<&Arrays>>>().ok_or_else(missing)?;
         location::enter(b, graph, at);
         let types = self.types(at)?;

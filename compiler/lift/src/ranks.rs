@@ -47,7 +47,7 @@ impl Ranks {
 
     /// Whether the results of an instruction may differ on ranks that give it the same.
     pub(crate) fn tells_apart(&self, graph: &Graph, at: usize) -> bool {
-        let called = |&callee: &usize| self.computations.get(callee).copied().unwrap_or_default();
-        OWN.contains(&graph.opcode(at)) || graph.callees(at).iter().flatten().any(called)
+        let called = |callee: usize| self.computations.get(callee).copied().unwrap_or_default();
+        OWN.contains(&graph.opcode(at)) || graph.callees(at).flatten().any(called)
     }
 }

@@ -39,7 +39,7 @@ const REFUSED: &[Change] = &[
     ("an opcode of others", |m| first(m, "tanh").opcode = "stochastic-convert".into(), "`stochastic-convert` (`tanh."),
     (
         "a control predecessor",
-        |m| first(m, "abs").control_predecessor_ids = first(m, "abs").operand_ids.clone(),
+        |m| first(m, "abs").control_predecessor_ids = first(m, "abs").operand_ids.to_vec(),
         "waits for instructions",
     ),
     ("a sharding", |m| first(m, "abs").sharding = Some(Box::default()), "`abs` (`abs."),
@@ -48,7 +48,11 @@ const REFUSED: &[Change] = &[
     ("shardings of a module", |m| m.spmd_output_sharding = Some(OpSharding::default()), "states shardings"),
     ("layouts of a kernel", |m| first(m, "custom-call").constrain_layout = true, "asks for layouts"),
     ("a kernel of another convention", |m| first(m, "custom-call").custom_call_api_version = 4, "calling convention"),
-    ("a kernel that calls", |m| first(m, "custom-call").called_computation_ids = vec![0], "calls computations"),
+    (
+        "a kernel that calls",
+        |m| first(m, "custom-call").called_computation_ids = Numbers::from_slice(&[0]),
+        "calls computations",
+    ),
     ("an algorithm of products", |m| set_precision(m, &[0, 0], 3), "an algorithm"),
     ("no precision", |m| set_precision(m, &[0, 9], 0), "its precision is none"),
 ];
@@ -64,7 +68,7 @@ fn lengthen(module: &mut HloModuleProto, count: usize) {
     let sum = combiner.instructions[2].clone();
     let another = |number| {
         let id = 1000 + number as i64;
-        HloInstructionProto { id, name: format!("add.{id}"), ..sum.clone() }
+        HloInstructionProto { id, name: format!("add.{id}").into(), ..sum.clone() }
     };
     combiner.instructions.extend((0..count).map(another));
 }

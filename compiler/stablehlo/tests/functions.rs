@@ -63,7 +63,7 @@ fn the_form_of_the_hlo_makes_no_difference() {
     }
     let global = printed(FUNCTIONS, |module| {
         for inst in module.computations.iter_mut().flat_map(|own| &mut own.instructions) {
-            inst.use_global_device_ids = ["all-reduce", "all-gather"].contains(&inst.opcode.as_str());
+            inst.use_global_device_ids = ["all-reduce", "all-gather"].contains(&&*inst.opcode);
             inst.channel_id = i64::from(inst.use_global_device_ids) * (100 + inst.id);
         }
     });

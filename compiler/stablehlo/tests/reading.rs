@@ -1,6 +1,7 @@
 //! The reader is the inverse of the writer, and texts of others mean what they say.
 
 use halite_hlo::graph::Graph;
+use halite_hlo::proto::Name;
 use halite_hlo::{CheckedHlo, Opcode};
 use halite_stablehlo::{Form, is_bytecode, print, read};
 use halite_support::{CancelToken, Diagnostics, SourceFile, codes};
@@ -59,7 +60,7 @@ fn the_forms_of_a_text_mean_the_same() {
         hlo.host_program_shape.as_mut().unwrap().parameter_names.clear();
         for computation in &mut hlo.computations {
             computation.program_shape.as_mut().unwrap().parameter_names.clear();
-            computation.instructions.iter_mut().for_each(|inst| inst.name.clear());
+            computation.instructions.iter_mut().for_each(|inst| inst.name = Name::default());
         }
         hlo
     };
@@ -192,9 +193,9 @@ fn a_convolution_is_the_same_in_either_form() {
          array<i64: 2, 1>}>",
     );
     assert_eq!(pretty, generic);
-    let numbers = pretty.convolution_dimension_numbers.unwrap();
-    assert_eq!((numbers.kernel_spatial_dimensions, numbers.kernel_output_feature_dimension), (vec![0, 1], 3));
-    let dimensions = pretty.window.unwrap().dimensions;
+    let numbers = pretty.convolution_dimension_numbers.as_deref().unwrap();
+    assert_eq!((&numbers.kernel_spatial_dimensions[..], numbers.kernel_output_feature_dimension), (&[0, 1][..], 3));
+    let dimensions = &pretty.window.as_deref().unwrap().dimensions;
     let window: Vec<_> =
         dimensions.iter().map(|dim| (dim.size, dim.stride, dim.padding_low, dim.padding_high)).collect();
     assert_eq!((window, pretty.feature_group_count), (vec![(3, 2, 1, 0), (2, 1, 0, 1)], 2));

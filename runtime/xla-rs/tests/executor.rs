@@ -317,7 +317,7 @@ fn bytes_that_are_no_program_end_in_an_error() {
     changed(&|module| module.computations.clear());
     changed(&|module| module.entry_computation_id = 99);
     changed(&|module| module.computations[0].instructions.clear());
-    changed(&|module| module.computations[0].instructions[0].opcode = "no-such-opcode".to_owned());
+    changed(&|module| module.computations[0].instructions[0].opcode = "no-such-opcode".into());
     changed(&|module| module.computations[0].root_id = 99);
 }
 

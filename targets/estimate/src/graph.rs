@@ -167,7 +167,7 @@ impl<'m> Graph<'m> {
             "dot" => Class::Dot(accesses(self.hlo, at)),
             "reduce" => {
                 let source = self.operands(id).first().map_or(1, |source| self.value(*source).elements);
-                let result = self.hlo.shape(at).map(|shape| shape.tuple_shapes.first().unwrap_or(shape));
+                let result = self.hlo.shape(at).map(|shape| shape.tuple_shapes.first().map_or(shape, |first| first));
                 Class::Reduce { extent: source / result.map_or(1, ShapeProto::num_elements).max(1) }
             }
             opcode => {

@@ -4,7 +4,7 @@ use halite_bundle::estimate::{Estimate, InstructionEstimate, MemoryByKind, Memor
 use halite_cpu::CPU_XLA;
 use halite_hlo::builder::ComputationBuilder;
 use halite_hlo::graph::Graph;
-use halite_hlo::proto::{AliasEntryProto, HloInputOutputAliasProto, HloModuleProto, OpMetadata};
+use halite_hlo::proto::{AliasEntryProto, HloInputOutputAliasProto, HloModuleProto, Numbers, OpMetadata};
 use halite_hlo::{ArrayType, BinaryOp, DotDims, Id, ModuleBuilder, ReduceKind, UnaryOp};
 use halite_neuron::Tables;
 use halite_neuron::memory::NEURONX_CC;
@@ -256,7 +256,7 @@ fn what_is_not_known_is_said() {
     });
     for inst in module.computations.iter_mut().flat_map(|computation| &mut computation.instructions) {
         if inst.opcode == "add" {
-            inst.opcode = "sort".to_owned();
+            inst.opcode = "sort".into();
         }
     }
     let estimate = look(&module, NEURONX_CC).estimate;
@@ -271,8 +271,8 @@ fn malformed_modules_are_refused() {
     let mut endless = module([4, 4, 4], |main, x, w| vec![main.add(x, w).unwrap()]);
     let entry = endless.entry_computation_id;
     let add = endless.computations[0].instructions.iter_mut().find(|inst| inst.opcode == "add").unwrap();
-    add.opcode = "call".to_owned();
-    add.called_computation_ids = vec![entry];
+    add.opcode = "call".into();
+    add.called_computation_ids = Numbers::from_slice(&[entry]);
     assert!(analyze(&Graph::new(endless), question).is_err());
 }
 

@@ -3,7 +3,7 @@
 use halite_cpu::CPU_XLA;
 use halite_hlo::cost::flops;
 use halite_hlo::graph::Graph;
-use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ReplicaGroup};
+use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, Numbers, ReplicaGroup};
 use halite_hlo::{ArrayType, DotDims, ModuleBuilder, Type};
 use halite_neuron::legality::{Profile, check};
 use halite_neuron::{Generation, Tables};
@@ -33,16 +33,20 @@ fn damage(module: &mut HloModuleProto, place: usize, kind: usize, number: i64) {
         module.computations.iter_mut().flat_map(|computation| &mut computation.instructions).collect();
     let count = all.len();
     let inst = &mut all[place % count];
+    let few = |list: &mut Numbers| match list.len() {
+        0 => list.push(number),
+        len => list[place % len] = number,
+    };
     let numbers = |list: &mut Vec<i64>| match list.len() {
         0 => list.push(number),
         len => list[place % len] = number,
     };
     match kind % 16 {
         0 => inst.id = number,
-        1 => numbers(&mut inst.operand_ids),
-        2 => numbers(&mut inst.dimensions),
-        3 => numbers(&mut inst.called_computation_ids),
-        4 => inst.opcode = opcodes[place % opcodes.len()].to_owned(),
+        1 => few(&mut inst.operand_ids),
+        2 => few(&mut inst.dimensions),
+        3 => few(&mut inst.called_computation_ids),
+        4 => inst.opcode = opcodes[place % opcodes.len()].to_owned().into(),
         5 => inst.tuple_index = number,
         6 => inst.parameter_number = number,
         7 => inst.literal = None,
@@ -173,12 +177,12 @@ fn sizes_do_not_wrap() {
 
 #[test]
 fn references_in_circles_end() {
-    let ty = Some(Type::Array(ArrayType::scalar(DType::S32)).to_proto());
-    let inst = |id: i64, opcode: &str| HloInstructionProto {
+    let ty = Some(Type::Array(ArrayType::scalar(DType::S32)).to_proto().into());
+    let inst = |id: i64, opcode: &'static str| HloInstructionProto {
         id,
-        opcode: opcode.to_owned(),
-        operand_ids: vec![1 - id],
-        called_computation_ids: vec![0],
+        opcode: opcode.into(),
+        operand_ids: Numbers::from_slice(&[1 - id]),
+        called_computation_ids: Numbers::from_slice(&[0]),
         shape: ty.clone(),
         ..HloInstructionProto::default()
     };

@@ -137,7 +137,7 @@ fn compile(arguments: &Arguments) -> Result<(), String> {
     let module = halite_hlo::decode(&bytes).map_err(|error| error.to_string())?;
     let module = CheckedHlo::new(module).map_err(|finding| format!("[NCC_EVRF064] {}", finding.message()))?;
     let mut instructions = module.computations.iter().flat_map(|computation| &computation.instructions);
-    if let Some(refused) = instructions.find(|inst| variable("STAND_IN_REFUSES").as_ref() == Some(&inst.opcode)) {
+    if let Some(refused) = instructions.find(|inst| variable("STAND_IN_REFUSES").as_deref() == Some(&*inst.opcode)) {
         log("ERROR: [NCC_EVRF001] an op is not supported\n")?;
         return Err(format!("[NCC_EVRF001] `{}` is not supported", refused.opcode));
     }

@@ -1,7 +1,7 @@
 //! Loops, reductions and sorts.
 
 use super::{Case, array, case, edit, matrix, module, renamed, single};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::proto::{HloModuleProto, Numbers};
 use halite_hlo::{ArrayType, BinaryOp, Comparison, ReduceKind};
 use halite_support::Result;
 use halite_tensor::DType;
@@ -59,7 +59,7 @@ fn reduced(kind: ReduceKind) -> Result<HloModuleProto> {
 fn variadic() -> Result<HloModuleProto> {
     edit(reduced(ReduceKind::Max), "reduce", |inst| {
         let (x, init) = (inst.operand_ids[0], inst.operand_ids[1]);
-        inst.operand_ids = vec![x, x, init, init];
+        inst.operand_ids = Numbers::from_slice(&[x, x, init, init]);
     })
 }
 
@@ -93,7 +93,7 @@ fn sorted(direction: Comparison) -> Result<HloModuleProto> {
         b.copy(x)
     });
     edit(renamed(made, "copy", "sort"), "sort", |inst| {
-        inst.called_computation_ids = vec![comparator];
-        inst.dimensions = vec![1];
+        inst.called_computation_ids = Numbers::from_slice(&[comparator]);
+        inst.dimensions = Numbers::from_slice(&[1]);
     })
 }

@@ -1,7 +1,7 @@
 //! Positions that are known at run time only.
 
 use super::{Case, array, case, clamped, edit, matrix, module};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::proto::{HloModuleProto, Numbers};
 use halite_hlo::{ComputationBuilder, GatherDims, Id, IndexFacts, ReduceKind, ScatterDims};
 use halite_support::Result;
 use halite_tensor::{DType, Dims};
@@ -92,7 +92,7 @@ fn scattered_together(bound: Option<f64>) -> Result<HloModuleProto> {
         });
     edit(made, "scatter", |inst| {
         let (data, indices, updates) = (inst.operand_ids[0], inst.operand_ids[1], inst.operand_ids[2]);
-        inst.operand_ids = vec![data, data, indices, updates, updates];
+        inst.operand_ids = Numbers::from_slice(&[data, data, indices, updates, updates]);
     })
 }
 

@@ -1,7 +1,7 @@
 //! Calls of kernels.
 
 use super::{Case, array, case, edit, matrix, module, single};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::proto::{HloModuleProto, Numbers};
 use halite_hlo::{ArrayType, CustomCall, Type};
 use halite_neuron::Generation;
 use halite_support::Result;
@@ -77,5 +77,5 @@ fn packed() -> Result<HloModuleProto> {
         b.tuple(&[x, x])?;
         b.custom_call(&kernel("AwsNeuronModuleMarkerStart-Forward", ""), &[x], matrix().into())
     });
-    edit(made, "custom-call", |inst| inst.operand_ids = vec![inst.id - 1])
+    edit(made, "custom-call", |inst| inst.operand_ids = Numbers::from_slice(&[inst.id - 1]))
 }

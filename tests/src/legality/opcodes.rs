@@ -2,7 +2,7 @@
 
 use super::{Case, array, case, edit, matrix, module, renamed, single};
 use halite_hlo::RngAlgorithm;
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::proto::{HloModuleProto, Numbers};
 use halite_neuron::Generation;
 use halite_support::Result;
 use halite_tensor::DType;
@@ -74,7 +74,7 @@ fn branched() -> Result<HloModuleProto> {
     });
     edit(renamed(made, "call", "conditional"), "conditional", |inst| {
         let branch = inst.called_computation_ids[0];
-        inst.called_computation_ids = vec![branch, branch];
+        inst.called_computation_ids = Numbers::from_slice(&[branch, branch]);
     })
 }
 

@@ -1,7 +1,7 @@
 //! Windows.
 
 use super::{Case, array, case, edit, matrix, module, renamed, single};
-use halite_hlo::proto::{HloInstructionProto, HloModuleProto, Window, WindowDimension};
+use halite_hlo::proto::{HloInstructionProto, HloModuleProto, Numbers, Window, WindowDimension};
 use halite_hlo::{DotDims, ReduceKind};
 use halite_support::Result;
 use halite_tensor::DType;
@@ -33,7 +33,7 @@ fn reduced(base: i64, window: i64) -> Result<HloModuleProto> {
 fn two_operands() -> Result<HloModuleProto> {
     edit(reduced(1, 1), "reduce-window", |inst| {
         let (x, init) = (inst.operand_ids[0], inst.operand_ids[1]);
-        inst.operand_ids = vec![x, x, init, init];
+        inst.operand_ids = Numbers::from_slice(&[x, x, init, init]);
     })
 }
 

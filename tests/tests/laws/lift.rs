@@ -1,6 +1,7 @@
 //! Lifting of lowered HLO gives the meaning of the original module.
 
 use halite_hlo::graph::Graph;
+use halite_hlo::proto::Numbers;
 use halite_hlo::{CheckedHlo, CollectiveForm, GroupField, Streams, decode};
 use halite_ir::{Indexing, Interpreter, LowerOptions, Module, Registry, sample_inputs, sample_module};
 use halite_lift::lift;
@@ -154,6 +155,6 @@ return %0 : tensor<f32>
     };
     assert!(unfollowed(&hlo).is_empty());
     let all = hlo.computations.iter_mut().flat_map(|own| &mut own.instructions);
-    all.filter(|inst| inst.opcode == "reduce").for_each(|inst| inst.dimensions = vec![8]);
+    all.filter(|inst| inst.opcode == "reduce").for_each(|inst| inst.dimensions = Numbers::from_slice(&[8]));
     assert_eq!(unfollowed(&hlo), ["reduce"]);
 }

@@ -26,6 +26,7 @@ mod random_modules;
 mod rule_order;
 mod samples;
 mod seeded_bugs;
+mod sharding_rules;
 mod shards;
 mod stages;
 mod stages_verified;

@@ -183,7 +183,7 @@ fn the_hlo_says_the_same() {
     let mut counts = BTreeMap::<&str, usize>::new();
     for inst in by_id.values() {
         *counts.entry(&inst.opcode).or_default() += 1;
-        match inst.opcode.as_str() {
+        match &*inst.opcode {
             "dot" => {
                 assert_eq!(operands(inst), [DType::Bf16; 2], "{}", inst.name);
                 assert_eq!(element_type(inst), Some(DType::F32), "{}", inst.name);

@@ -125,7 +125,7 @@ impl Module<'_> {
         }
         assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "{name}: {names:?} do not sort");
         let root = main.instructions.iter().find(|inst| inst.id == main.root_id).expect("the root is there");
-        assert_eq!((root.opcode.as_str(), root.operand_ids.len()), ("tuple", entry.outputs.len()), "{name}");
+        assert_eq!((&*root.opcode, root.operand_ids.len()), ("tuple", entry.outputs.len()), "{name}");
         let distinct: BTreeSet<_> = root.operand_ids.iter().collect();
         assert_eq!(distinct.len(), root.operand_ids.len(), "{name}: a result is there twice");
         assert!(parameters.iter().all(|parameter| !distinct.contains(&parameter.id)), "{name}: a raw parameter");
@@ -160,12 +160,12 @@ impl Module<'_> {
             let by_id = |id: i64| computation.instructions.iter().find(|inst| inst.id == id);
             for inst in &computation.instructions {
                 let case = format!("{}: {} {}", self.name, inst.opcode, inst.name);
-                assert!(!FOREIGN.contains(&inst.opcode.as_str()), "{case}");
+                assert!(!FOREIGN.contains(&&*inst.opcode), "{case}");
                 assert!(inst.exponent_bits == 0 && inst.mantissa_bits == 0 && inst.channel_id == 0, "{case}");
-                match inst.opcode.as_str() {
+                match &*inst.opcode {
                     "reduce" => assert_eq!(inst.operand_ids.len(), 2, "{case}"),
                     "gather" => {
-                        let positions = by_id(inst.operand_ids[1]).map(|inst| inst.opcode.as_str());
+                        let positions = by_id(inst.operand_ids[1]).map(|inst| &*inst.opcode);
                         assert_eq!(positions, Some("clamp"), "{case}");
                     }
                     "custom-call" => {
@@ -224,7 +224,7 @@ fn a_token_goes_through_the_collectives_of_a_step() {
             }
             match last {
                 None => assert_eq!(token.opcode, "constant", "{}", entry.name),
-                Some(last) => assert_eq!((token.opcode.as_str(), token.operand_ids[0]), ("get-tuple-element", last)),
+                Some(last) => assert_eq!((&*token.opcode, token.operand_ids[0]), ("get-tuple-element", last)),
             }
             let stream = attribute(collective, "stream_id");
             let along = &collective.replica_groups[0].replica_ids[..];
@@ -237,7 +237,7 @@ fn a_token_goes_through_the_collectives_of_a_step() {
         let listed = |module: &HloModuleProto| -> Vec<_> {
             let ops = ["all-gather", "all-reduce", "reduce-scatter"];
             let insts = &module.computations.last().unwrap().instructions;
-            let insts = insts.iter().filter(|inst| ops.contains(&inst.opcode.as_str()));
+            let insts = insts.iter().filter(|inst| ops.contains(&&*inst.opcode));
             insts.map(|inst| (inst.opcode.clone(), inst.replica_groups.clone())).collect()
         };
         assert_eq!(listed(&module), listed(&plain), "{}", entry.name);

@@ -161,9 +161,9 @@ fn the_flags_of_a_recipe_hold_for_its_rules() {
 fn a_terminal_is_told_nothing_by_names_of_others() {
     let mut module = summed("na\u{1b}[2Jme", &[vec![0, 1]]);
     for inst in module.computations.iter_mut().flat_map(|computation| &mut computation.instructions) {
-        inst.name.push_str("\u{1b}]0;x\u{7}");
+        inst.name = format!("{}\u{1b}]0;x\u{7}", inst.name).into();
         if inst.opcode == "all-reduce" {
-            inst.opcode = "all\u{1b}[31m".to_owned();
+            inst.opcode = "all\u{1b}[31m".into();
         }
     }
     let report = report(&Graph::new(module), &Profile::new(Generation::Trn1));

@@ -91,7 +91,7 @@ fn opcodes(bundle: &Bundle) -> Vec<(String, String)> {
     let entry = bundle.module_with_role(&ModuleRole::TRAIN_STEP).expect("it is compiled");
     let hlo = halite_hlo::decode(bundle.hlo(entry).expect("it is there")).expect("it is HLO");
     let insts = hlo.computations.into_iter().flat_map(|computation| computation.instructions);
-    insts.map(|inst| (inst.opcode, inst.custom_call_target)).collect()
+    insts.map(|inst| (inst.opcode.to_string(), inst.custom_call_target.clone())).collect()
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn sent_by(hlo: &[u8]) -> f64 {
     for (number, computation) in graph.computations().iter().enumerate() {
         for at in computation.range() {
             let inst = graph.inst(at);
-            let kind = match inst.opcode.as_str() {
+            let kind = match &*inst.opcode {
                 "all-gather" => CollectiveKind::AllGather,
                 "all-reduce" => CollectiveKind::AllReduce,
                 "reduce-scatter" => CollectiveKind::ReduceScatter,

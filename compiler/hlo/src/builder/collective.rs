@@ -9,6 +9,7 @@ use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 
 /// The form of collectives where the schema leaves a choice. All forms mean the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -57,7 +58,7 @@ impl ComputationBuilder<'_> {
     /// For each of `xs`, the operands of each group, concatenated along `dimension`.
     pub fn all_gather(&mut self, xs: &[Id], dimension: usize, groups: &[Vec<usize>]) -> Result<Vec<Id>> {
         let result = |x: &ArrayType| infer::all_gather(x, dimension, groups);
-        self.of_each(Opcode::AllGather, xs, groups, result, |inst| inst.dimensions = vec![dimension as i64])
+        self.of_each(Opcode::AllGather, xs, groups, result, |inst| inst.dimensions = smallvec![dimension as i64])
     }
 
     /// Each of `xs`, which are of one element type, combined over the ranks of each group, of which each keeps its part along `dimension`.
@@ -70,7 +71,7 @@ impl ComputationBuilder<'_> {
     ) -> Result<Vec<Id>> {
         let result = |x: &ArrayType| infer::reduce_scatter(x, dimension, groups);
         self.combined((Opcode::ReduceScatter, kind), xs, groups, result, |inst| {
-            inst.dimensions = vec![dimension as i64];
+            inst.dimensions = smallvec![dimension as i64];
         })
     }
 
@@ -92,7 +93,7 @@ impl ComputationBuilder<'_> {
         let reducer = self.module.scalar_reducer(kind, dtype)?;
         self.of_each(opcode, xs, groups, result, |inst| {
             fill(inst);
-            inst.called_computation_ids = vec![reducer.index() as i64];
+            inst.called_computation_ids = smallvec![reducer.index() as i64];
         })
     }
 
@@ -136,7 +137,7 @@ impl ComputationBuilder<'_> {
         let ty = infer::all_to_all(self.array(x)?, dimension, groups)?;
         let field = self.module.collectives.groups;
         self.push(Opcode::AllToAll.name(), &[x], ty, |inst| {
-            inst.dimensions = vec![dimension as i64];
+            inst.dimensions = smallvec![dimension as i64];
             field.fill(inst, groups);
         })
     }

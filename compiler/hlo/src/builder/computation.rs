@@ -2,7 +2,7 @@
 
 use super::{ComputationId, ModuleBuilder, Signature};
 use crate::opcode::Opcode;
-use crate::proto::{HloComputationProto, HloInstructionProto, OpMetadata, ProgramShapeProto};
+use crate::proto::{HloComputationProto, HloInstructionProto, OpMetadata, ProgramShapeProto, Shared};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes, entity};
 use halite_tensor::DType;
@@ -25,7 +25,7 @@ pub struct ComputationBuilder<'m> {
     instructions: Vec<HloInstructionProto>,
     types: Vec<Type>,
     parameters: Vec<(String, ArrayType)>,
-    metadata: Option<Box<OpMetadata>>,
+    metadata: Option<Shared<OpMetadata>>,
     /// The constant scalars made so far: each is made once.
     pub(super) scalars: BTreeMap<(DType, Vec<u8>), Id>,
     /// The last collective and the element of its result that is the token, where they are in one order.
@@ -82,7 +82,7 @@ impl<'m> ComputationBuilder<'m> {
 
     /// Sets where the instructions made from now on come from.
     pub fn set_metadata(&mut self, metadata: Option<OpMetadata>) {
-        self.metadata = metadata.map(Box::new);
+        self.metadata = metadata.map(Shared::from);
     }
 
     /// Sets a frontend attribute of an instruction.
@@ -100,7 +100,7 @@ impl<'m> ComputationBuilder<'m> {
         let label = identifier(&name);
         let id = self.push(Opcode::Parameter.name(), &[], ty.clone(), |inst| {
             inst.parameter_number = number;
-            inst.name = label;
+            inst.name = label.into();
         })?;
         self.parameters.push((name, ty));
         Ok(id)
@@ -118,8 +118,8 @@ impl<'m> ComputationBuilder<'m> {
         require_representable(&ty)?;
         let id = Id::new(self.instructions.len());
         self.instructions.push(HloInstructionProto {
-            opcode: opcode.to_owned(),
-            shape: Some(ty.to_proto()),
+            opcode: opcode.into(),
+            shape: Some(ty.to_proto().into()),
             metadata: self.metadata.clone(),
             operand_ids: operands.iter().map(|operand| operand.index() as i64).collect(),
             ..HloInstructionProto::default()
@@ -166,8 +166,8 @@ impl<'m> ComputationBuilder<'m> {
         for (position, inst) in instructions.iter_mut().enumerate() {
             inst.id = first + position as i64;
             inst.operand_ids.iter_mut().for_each(|operand| *operand += first);
-            let base = if inst.name.is_empty() { &inst.opcode } else { &inst.name };
-            inst.name = numbered(base, inst.id);
+            let base = if inst.name.is_empty() { &*inst.opcode } else { &*inst.name };
+            inst.name = numbered(base, inst.id).into();
         }
         module.next_instruction = first + instructions.len() as i64;
         let (parameter_names, parameters): (Vec<_>, Vec<_>) = self.parameters.into_iter().unzip();
@@ -175,8 +175,8 @@ impl<'m> ComputationBuilder<'m> {
         module.computations.push(HloComputationProto {
             name: self.name,
             program_shape: Some(ProgramShapeProto {
-                parameters: parameters.iter().map(|ty| Type::Array(ty.clone()).to_proto()).collect(),
-                result: Some(result.to_proto()),
+                parameters: parameters.iter().map(|ty| Type::Array(ty.clone()).to_proto().into()).collect(),
+                result: Some(result.to_proto().into()),
                 parameter_names,
             }),
             id: id.index() as i64,

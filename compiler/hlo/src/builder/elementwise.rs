@@ -7,6 +7,7 @@ use crate::proto::LiteralProto;
 use crate::types::ArrayType;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
+use smallvec::smallvec;
 
 /// A method for each elementwise opcode.
 macro_rules! methods {
@@ -115,7 +116,7 @@ impl ComputationBuilder<'_> {
     /// Numbers `0, 1, 2, ..` along one dimension.
     pub fn iota(&mut self, ty: ArrayType, dimension: usize) -> Result<Id> {
         infer::iota(&ty, dimension)?;
-        self.push(Opcode::Iota.name(), &[], ty, |inst| inst.dimensions = vec![dimension as i64])
+        self.push(Opcode::Iota.name(), &[], ty, |inst| inst.dimensions = smallvec![dimension as i64])
     }
 }
 

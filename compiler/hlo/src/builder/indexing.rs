@@ -5,6 +5,7 @@ use crate::attributes::{GatherDims, ScatterDims, to_i64s};
 use crate::infer;
 use crate::opcode::{Opcode, ReduceKind};
 use halite_support::Result;
+use smallvec::smallvec;
 
 /// Facts that the caller knows about the indices of a gather or scatter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -68,7 +69,7 @@ impl ComputationBuilder<'_> {
             inst.scatter_dimension_numbers = Some(numbers);
             inst.indices_are_sorted = facts.sorted;
             inst.unique_indices = facts.unique;
-            inst.called_computation_ids = vec![combiner.index() as i64];
+            inst.called_computation_ids = smallvec![combiner.index() as i64];
         })
     }
 }

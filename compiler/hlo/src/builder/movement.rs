@@ -7,6 +7,7 @@ use crate::opcode::{Opcode, ReduceKind};
 use crate::proto::PaddingConfig;
 use halite_support::Result;
 use halite_tensor::{DType, Shape};
+use smallvec::smallvec;
 
 impl ComputationBuilder<'_> {
     /// `x` repeated to `shape`; its dimension `i` becomes dimension `dims[i]`, ascending.
@@ -53,7 +54,7 @@ impl ComputationBuilder<'_> {
     /// The operands one after another along `dimension`.
     pub fn concatenate(&mut self, operands: &[Id], dimension: usize) -> Result<Id> {
         let ty = infer::concatenate(&self.arrays(operands)?, dimension)?;
-        self.push(Opcode::Concatenate.name(), operands, ty, |inst| inst.dimensions = vec![dimension as i64])
+        self.push(Opcode::Concatenate.name(), operands, ty, |inst| inst.dimensions = smallvec![dimension as i64])
     }
 
     /// Products summed over the contracting dimensions, in elements of type `dtype`.
@@ -69,7 +70,7 @@ impl ComputationBuilder<'_> {
         let reducer = self.module.scalar_reducer(kind, ty.dtype)?;
         self.push(Opcode::Reduce.name(), &[x, init], ty, |inst| {
             inst.dimensions = to_i64s(dims);
-            inst.called_computation_ids = vec![reducer.index() as i64];
+            inst.called_computation_ids = smallvec![reducer.index() as i64];
         })
     }
 }

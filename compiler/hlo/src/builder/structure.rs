@@ -5,6 +5,7 @@ use crate::infer;
 use crate::opcode::{Opcode, RngAlgorithm};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
+use smallvec::smallvec;
 
 /// The attributes of a custom call.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -41,7 +42,9 @@ impl ComputationBuilder<'_> {
             return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
         }
         let ty = signature.result.clone();
-        self.push(Opcode::Call.name(), operands, ty, |inst| inst.called_computation_ids = vec![callee.index() as i64])
+        self.push(Opcode::Call.name(), operands, ty, |inst| {
+            inst.called_computation_ids = smallvec![callee.index() as i64]
+        })
     }
 
     /// The same values; none of them is available before all are.

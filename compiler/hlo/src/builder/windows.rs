@@ -7,6 +7,7 @@ use crate::opcode::{Comparison, Opcode, ReduceKind};
 use crate::proto::Window;
 use halite_support::Result;
 use halite_tensor::DType;
+use smallvec::smallvec;
 
 impl ComputationBuilder<'_> {
     /// The convolution of `x` with `kernel`, with results of type `dtype`. `groups` are those of features and of batches.
@@ -35,7 +36,7 @@ impl ComputationBuilder<'_> {
         let combiner = self.module.scalar_reducer(kind, ty.dtype)?;
         self.push(Opcode::ReduceWindow.name(), &[x, init], ty, |inst| {
             inst.window = Some(Box::new(to_window(window)));
-            inst.called_computation_ids = vec![combiner.index() as i64];
+            inst.called_computation_ids = smallvec![combiner.index() as i64];
         })
     }
 
@@ -53,7 +54,7 @@ impl ComputationBuilder<'_> {
         let adder = self.module.scalar_reducer(ReduceKind::Add, ty.dtype)?;
         self.push(Opcode::SelectAndScatter.name(), &[x, source, init], ty, |inst| {
             inst.window = Some(Box::new(to_window(window)));
-            inst.called_computation_ids = vec![selector.index() as i64, adder.index() as i64];
+            inst.called_computation_ids = smallvec![selector.index() as i64, adder.index() as i64];
         })
     }
 }

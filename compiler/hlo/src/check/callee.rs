@@ -10,7 +10,7 @@ impl Checker<'_> {
     /// Every callee is defined earlier, and opcodes of our set have as many as they take.
     pub(super) fn require_callees(&self, at: usize) -> Result<()> {
         let inst = self.graph.inst(at);
-        if let Some(missing) = self.graph.callees(at).iter().position(Option::is_none) {
+        if let Some(missing) = self.graph.callees(at).position(|callee| callee.is_none()) {
             let id = inst.called_computation_ids[missing];
             let message = format!("the called computation {id} is not defined before it");
             return Err(Diagnostic::error(codes::UNDEFINED_VALUE, message));

@@ -9,15 +9,16 @@
 mod callee;
 mod rules;
 mod site;
+mod stated;
 
 use crate::attributes::ReplicaGroups;
 use crate::graph::{Computation, Graph};
-use crate::proto::{HloComputationProto, HloModuleProto, ProgramShapeProto, ShapeProto};
-use crate::shape::{is_alike, require_permutation};
+use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ProgramShapeProto, ShapeProto, Shared};
+use crate::shape::is_alike;
 use crate::types::Type;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::element_type;
 use rustc_hash::FxHashSet;
+use stated::{Stated, StatedTypes, stated_type};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -31,7 +32,8 @@ pub fn check(graph: &Graph) -> Diagnostics {
 pub fn check_each(graph: &Graph) -> Vec<(Option<usize>, Diagnostic)> {
     let module = graph.module();
     let mut checker = Checker {
-        stated: Vec::with_capacity(graph.len()),
+        stated: StatedTypes::with_capacity(graph.len()),
+        is_numbered: is_numbered(graph),
         graph,
         findings: Vec::new(),
         at: None,
@@ -57,16 +59,15 @@ struct Checked {
     ops: usize,
 }
 
-/// The type of an instruction: inside our set, or XLA's but not ours.
-type Stated = Option<Type>;
-
 struct Checker<'a> {
     graph: &'a Graph,
     findings: Vec<(Option<usize>, Diagnostic)>,
     /// The instruction that is checked.
     at: Option<usize>,
     /// The types of the instructions so far.
-    stated: Vec<Stated>,
+    stated: StatedTypes,
+    /// Whether no two instructions have one id or one name.
+    is_numbered: bool,
     /// The computations so far.
     computations: Vec<Checked>,
     computation_ids: FxHashSet<i64>,
@@ -99,8 +100,7 @@ impl<'a> Checker<'a> {
         }
         for at in computation.range() {
             self.at = Some(at);
-            let ty = self.instruction(at);
-            self.stated.push(ty);
+            self.instruction(at);
         }
         self.at = None;
         let parameters = self.keep(context, self.parameters(computation)).unwrap_or_default();
@@ -108,7 +108,7 @@ impl<'a> Checker<'a> {
             let message = format!("the root {} is not one of its instructions", proto.root_id);
             self.find(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
         }
-        let result = computation.root.and_then(|root| self.stated[root].clone());
+        let result = computation.root.and_then(|root| self.stated.of(root).cloned());
         self.keep(context, program_matches(proto.program_shape.as_ref(), &parameters, result.as_ref()));
         let ops = computation.range().len() - computation.parameters.len();
         self.computations.push(Checked { parameters, result, ops });
@@ -118,8 +118,38 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn instruction(&mut self, at: usize) -> Stated {
+    /// Checks an instruction, whose type is known from then on.
+    fn instruction(&mut self, at: usize) {
         let inst = self.graph.inst(at);
+        let context = || format!("instruction `{}`", inst.name);
+        if !self.is_numbered {
+            self.unique(inst);
+        }
+        let stated = self.stated.add(inst.shape.as_deref());
+        if self.keep(context, stated).is_none() {
+            return;
+        }
+        let stated = self.stated.of(at);
+        let inferred = self.operands(at).and_then(|operands| self.infer(at, stated, &operands));
+        let finding = match (stated, inferred) {
+            (_, Err(finding)) => Some(finding),
+            (Some(stated), Ok(Some(inferred))) if *stated != inferred => {
+                let message = format!("`{}` gives `{inferred}`, but `{stated}` is stated", inst.opcode);
+                Some(Diagnostic::error(codes::TYPE_MISMATCH, message))
+            }
+            (Some(_), Ok(Some(_))) => None,
+            (None, _) | (_, Ok(None)) => {
+                let message = format!("`{}` on these types is outside the checked set", inst.opcode);
+                Some(Diagnostic::warning(codes::UNKNOWN_OP, message))
+            }
+        };
+        if let Some(finding) = finding {
+            self.find(finding.context(context()));
+        }
+    }
+
+    /// Keeps the id and the name of an instruction, which no other may have.
+    fn unique(&mut self, inst: &'a HloInstructionProto) {
         let context = || format!("instruction `{}`", inst.name);
         if !self.instruction_ids.insert(inst.id) {
             let message = format!("another instruction has the id {}", inst.id);
@@ -128,37 +158,22 @@ impl<'a> Checker<'a> {
         if inst.name.is_empty() || !self.instruction_names.insert(&inst.name) {
             self.find(Diagnostic::error(codes::DUPLICATE, "names must be unique and not empty").context(context()));
         }
-        let stated = self.keep(context, stated_type(inst.shape.as_ref()))?;
-        let inferred = self.operands(at).and_then(|operands| self.infer(at, stated.as_ref(), &operands));
-        let inferred = self.keep(context, inferred)?;
-        match (&stated, inferred) {
-            (Some(stated), Some(inferred)) if *stated != inferred => {
-                let message = format!("`{}` gives `{inferred}`, but `{stated}` is stated", inst.opcode);
-                self.find(Diagnostic::error(codes::TYPE_MISMATCH, message).context(context()));
-            }
-            (Some(_), Some(_)) => {}
-            (None, _) | (_, None) => {
-                let message = format!("`{}` on these types is outside the checked set", inst.opcode);
-                self.find(Diagnostic::warning(codes::UNKNOWN_OP, message).context(context()));
-            }
-        }
-        stated
     }
 
     /// The types of the operands, which stand before an instruction as what it waits for does.
     fn operands(&self, at: usize) -> Result<Vec<Option<&Type>>> {
         let inst = self.graph.inst(at);
-        if let Some(missing) = self.graph.control_predecessors(at).iter().position(Option::is_none) {
+        if let Some(missing) = self.graph.control_predecessors(at).position(|before| before.is_none()) {
             let message =
                 format!("the control predecessor {} is not defined before it", inst.control_predecessor_ids[missing]);
             return Err(Diagnostic::error(codes::UNDEFINED_VALUE, message));
         }
-        let find = |(operand, id): (&Option<usize>, &i64)| {
+        let find = |(operand, id): (Option<usize>, &i64)| {
             let missing =
                 || Diagnostic::error(codes::UNDEFINED_VALUE, format!("the operand {id} is not defined before it"));
-            operand.map(|operand| self.stated[operand].as_ref()).ok_or_else(missing)
+            operand.map(|operand| self.stated.of(operand)).ok_or_else(missing)
         };
-        self.graph.operands(at).iter().zip(&inst.operand_ids).map(find).collect()
+        self.graph.operands(at).zip(&inst.operand_ids).map(find).collect()
     }
 
     /// Parameter types by number: dense from 0.
@@ -166,7 +181,7 @@ impl<'a> Checker<'a> {
         let mut numbered = BTreeMap::new();
         for &at in &computation.parameters {
             let number = self.graph.inst(at).parameter_number;
-            if numbered.insert(number, self.stated[at].clone()).is_some() {
+            if numbered.insert(number, at).is_some() {
                 let message = format!("two parameters have the number {number}");
                 return Err(Diagnostic::error(codes::DUPLICATE, message));
             }
@@ -175,7 +190,7 @@ impl<'a> Checker<'a> {
             let message = format!("its {} parameters are not numbered from 0 without gaps", numbered.len());
             return Err(Diagnostic::error(codes::ATTRIBUTE, message));
         }
-        Ok(numbered.into_values().collect())
+        Ok(numbered.into_values().map(|at| self.stated.of(at).cloned()).collect())
     }
 
     fn entry(&mut self, module: &HloModuleProto) {
@@ -206,7 +221,7 @@ impl<'a> Checker<'a> {
 fn is_of_entry(module: &HloModuleProto, entry: &HloComputationProto) -> Result<()> {
     let (Some(program), Some(own)) = (&module.host_program_shape, &entry.program_shape) else { return Ok(()) };
     let results = [program, own].map(|program| program.result.as_slice());
-    let is_one = |one: &[ShapeProto], other: &[ShapeProto]| {
+    let is_one = |one: &[Shared<ShapeProto>], other: &[Shared<ShapeProto>]| {
         one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_alike(one, other))
     };
     if is_one(&program.parameters, &own.parameters) && is_one(results[0], results[1]) {
@@ -215,21 +230,14 @@ fn is_of_entry(module: &HloModuleProto, entry: &HloComputationProto) -> Result<(
     Err(Diagnostic::error(codes::TYPE_MISMATCH, "the program shape is not that of the entry"))
 }
 
-/// The type a shape states; `None` when some element type is XLA's but not ours.
-fn stated_type(shape: Option<&ShapeProto>) -> Result<Stated> {
-    let shape = shape.ok_or_else(|| Diagnostic::error(codes::SHAPE, "it has no shape"))?;
-    require_layouts(shape)?;
-    if has_foreign_element(shape) { Ok(None) } else { Type::from_proto(shape).map(Some) }
-}
-
-fn has_foreign_element(shape: &ShapeProto) -> bool {
-    let is_foreign = |array: &ShapeProto| array.dtype().is_none() && element_type::name(array.element_type).is_some();
-    if shape.is_tuple() { shape.tuple_shapes.iter().any(has_foreign_element) } else { is_foreign(shape) }
-}
-
-fn require_layouts(shape: &ShapeProto) -> Result<()> {
-    shape.tuple_shapes.iter().try_for_each(require_layouts)?;
-    require_permutation(shape)
+/// Whether ids ascend, and each name ends in the id of its instruction: then none is there twice.
+fn is_numbered(graph: &Graph) -> bool {
+    let ends_in = |name: &str, id: i64| {
+        let number = name.rsplit_once('.').map_or("", |(_, number)| number);
+        !number.starts_with(['0', '+', '-']) && number.parse() == Ok(id) || (number == "0" && id == 0)
+    };
+    (0..graph.len())
+        .all(|at| (at == 0 || graph.id(at - 1) < graph.id(at)) && ends_in(&graph.inst(at).name, graph.id(at)))
 }
 
 fn program_matches(program: Option<&ProgramShapeProto>, parameters: &[Stated], result: Option<&Type>) -> Result<()> {
@@ -246,7 +254,7 @@ fn program_matches(program: Option<&ProgramShapeProto>, parameters: &[Stated], r
             return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
         }
     }
-    if differs(&stated_type(program.result.as_ref())?, result) {
+    if differs(&stated_type(program.result.as_deref())?, result) {
         return Err(Diagnostic::error(codes::TYPE_MISMATCH, "the program shape gives the result another type"));
     }
     Ok(())

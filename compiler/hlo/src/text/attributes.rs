@@ -32,10 +32,10 @@ impl Printer<'_> {
 
     fn callees(&mut self, inst: &HloInstructionProto) -> fmt::Result {
         let is_of_truth = |id: &i64| {
-            let shape = self.instructions.get(id).and_then(|operand| operand.shape.as_ref());
+            let shape = self.instructions.get(id).and_then(|operand| operand.shape.as_deref());
             shape.and_then(ShapeProto::dtype) == Some(DType::Pred)
         };
-        let labels: &[&str] = match (inst.opcode.as_str(), inst.called_computation_ids.len()) {
+        let labels: &[&str] = match (&*inst.opcode, inst.called_computation_ids.len()) {
             ("while", 2) => &["body", "condition"],
             ("conditional", 2) if inst.operand_ids.first().is_some_and(is_of_truth) => {
                 &["true_computation", "false_computation"]
@@ -77,7 +77,7 @@ impl Printer<'_> {
             self.out.push_str(", operand_layout_constraints={");
             let instructions = &self.instructions;
             separated(self.out, ", ", &inst.operand_ids, |out, id| {
-                shape::with_layout(out, instructions.get(id).and_then(|operand| operand.shape.as_ref()))
+                shape::with_layout(out, instructions.get(id).and_then(|operand| operand.shape.as_deref()))
             })?;
             self.out.push('}');
         }

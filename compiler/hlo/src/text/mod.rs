@@ -126,16 +126,16 @@ impl<'a> Printer<'a> {
         self.out.push('(');
         separated(self.out, ", ", &parameters, |out, inst| {
             write!(out, "{}: ", inst.name)?;
-            shape::bare(out, inst.shape.as_ref())
+            shape::bare(out, inst.shape.as_deref())
         })?;
         self.out.push_str(") -> ");
         let root = computation.instructions.iter().find(|inst| inst.id == computation.root_id);
-        shape::bare(self.out, root.and_then(|inst| inst.shape.as_ref()))
+        shape::bare(self.out, root.and_then(|inst| inst.shape.as_deref()))
     }
 
     fn instruction(&mut self, inst: &HloInstructionProto) -> fmt::Result {
         write!(self.out, "%{} = ", inst.name)?;
-        shape::with_layout(self.out, inst.shape.as_ref())?;
+        shape::with_layout(self.out, inst.shape.as_deref())?;
         write!(self.out, " {}(", inst.opcode)?;
         self.operands(inst)?;
         self.out.push(')');
@@ -151,7 +151,7 @@ impl<'a> Printer<'a> {
             self.out.push_str(", control-predecessors={");
             let instructions = &self.instructions;
             separated(self.out, ", ", &inst.control_predecessor_ids, |out, id| {
-                reference(out, instructions.get(id).map(|inst| inst.name.as_str()), *id)
+                reference(out, instructions.get(id).map(|inst| &*inst.name), *id)
             })?;
             self.out.push('}');
         }
@@ -169,7 +169,7 @@ impl<'a> Printer<'a> {
                 for (position, id) in inst.operand_ids.iter().enumerate() {
                     self.out.push_str(if position > 0 { ", " } else { "" });
                     shape::index_comment(self.out, position)?;
-                    reference(self.out, self.instructions.get(id).map(|inst| inst.name.as_str()), *id)?;
+                    reference(self.out, self.instructions.get(id).map(|inst| &*inst.name), *id)?;
                 }
                 Ok(())
             }

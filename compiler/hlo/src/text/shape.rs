@@ -1,7 +1,7 @@
 //! Shapes: `f32[4,8]{1,0}`, with a comment at every fifth element of a tuple.
 
 use super::Braced;
-use crate::proto::{LayoutProto, ProgramShapeProto, ShapeProto};
+use crate::proto::{LayoutProto, ProgramShapeProto, ShapeProto, Shared};
 use halite_tensor::element_type::{self, TUPLE};
 use std::fmt::{self, Write};
 
@@ -25,7 +25,7 @@ pub(super) fn bare(out: &mut String, shape: Option<&ShapeProto>) -> fmt::Result 
 pub(super) fn program(out: &mut String, program: &ProgramShapeProto) -> fmt::Result {
     tuple(out, &program.parameters, true)?;
     out.push_str("->");
-    with_layout(out, program.result.as_ref())
+    with_layout(out, program.result.as_deref())
 }
 
 /// The comment in front of elements 5, 10, ..
@@ -66,7 +66,7 @@ fn layout(out: &mut String, layout: &LayoutProto) -> fmt::Result {
     }
 }
 
-fn tuple(out: &mut String, items: &[ShapeProto], layouts: bool) -> fmt::Result {
+fn tuple(out: &mut String, items: &[Shared<ShapeProto>], layouts: bool) -> fmt::Result {
     out.push('(');
     for (position, item) in items.iter().enumerate() {
         out.push_str(if position > 0 { ", " } else { "" });

@@ -30,7 +30,7 @@ pub(crate) fn up_to_ids(module: &HloModuleProto) -> Vec<u8> {
             inst.called_computation_ids.iter_mut().for_each(|id| *id = new(&computations, *id));
             plain(inst);
             if inst.opcode == "parameter" {
-                names.insert(inst.parameter_number, inst.name.clone());
+                names.insert(inst.parameter_number, inst.name.to_string());
             }
         }
         let names: Vec<String> = names.into_values().collect();

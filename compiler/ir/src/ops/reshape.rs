@@ -1,6 +1,6 @@
 //! `reshape`.
 
-use super::movement::require_countable;
+use super::movement::{common_block, require_countable};
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
 use crate::described;
@@ -62,7 +62,8 @@ impl OpDef for Reshape {
         Cost::new(0, args, results)
     }
 
-    /// Walks both shapes from the left and shares common factors; sizes that cut across each other are mixed.
+    /// Walks both shapes from the left and shares common factors; sizes that cut across each other are mixed but for what they have in
+    /// common at their ends.
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
         if args[0].shape().num_elements() == 0 {
             return FactorMap::opaque(args, results);
@@ -70,11 +71,11 @@ impl OpDef for Reshape {
         let mut map = FactorMap::new(args, results);
         let (mut from, mut to) = (Walk::new(args[0].shape()), Walk::new(results[0].shape()));
         while from.advance() | to.advance() {
-            let (small, large) = (from.rest.min(to.rest), from.rest.max(to.rest));
-            if large.is_multiple_of(small) {
-                map.link(small, FactorKind::Parallel, &[(0, from.dim())], Some(to.dim()));
-                from.rest /= small;
-                to.rest /= small;
+            let common = common_block(&[from.rest, to.rest]);
+            if common > 1 {
+                map.link(common, FactorKind::Parallel, &[(0, from.dim())], Some(to.dim()));
+                from.rest /= common;
+                to.rest /= common;
             } else {
                 link_mixed(&mut map, &mut from, &mut to);
             }
@@ -100,7 +101,7 @@ impl OpDef for Reshape {
             Sample::new("merge", to(&[6, 4]), [SampleArg::uniform(float, [2, 3, 4], -1.0, 1.0)]),
             Sample::new("split", to(&[2, 3, 1, 4]), [SampleArg::uniform(float, [6, 4], -1.0, 1.0)]),
             Sample::new("scalar", to(&[]), [SampleArg::uniform(float, [1, 1], -1.0, 1.0)]),
-            Sample::new("integers", to(&[3, 2]), [SampleArg::whole(DType::S32, [2, 3], -9, 9)]),
+            Sample::new("integers", to(&[4, 6]), [SampleArg::whole(DType::S32, [6, 4], -9, 9)]),
         ]
     }
 }
@@ -139,20 +140,47 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Gives each dimension a factor of its own until both walks have covered equally many elements.
+/// Gives each dimension a factor of its own until both walks have covered equally many elements. What the dimensions have in common at the
+/// end corresponds.
 fn link_mixed(map: &mut FactorMap, from: &mut Walk<'_>, to: &mut Walk<'_>) {
-    map.link(from.rest, FactorKind::Mixed, &[(0, from.dim())], None);
-    map.link(to.rest, FactorKind::Mixed, &[], Some(to.dim()));
+    let (mut operand, mut result) = (vec![(from.dim(), from.rest)], vec![(to.dim(), to.rest)]);
     while from.rest != to.rest {
         if from.rest < to.rest {
             let size = from.extend();
-            map.link(size, FactorKind::Mixed, &[(0, from.dim())], None);
+            operand.push((from.dim(), size));
         } else {
             let size = to.extend();
-            map.link(size, FactorKind::Mixed, &[], Some(to.dim()));
+            result.push((to.dim(), size));
         }
     }
     (from.rest, to.rest) = (1, 1);
+    let ends = common_ends(&mut operand, &mut result);
+    for (dim, size) in operand.into_iter().filter(|&(_, size)| size > 1) {
+        map.link(size, FactorKind::Mixed, &[(0, dim)], None);
+    }
+    for (dim, size) in result.into_iter().filter(|&(_, size)| size > 1) {
+        map.link(size, FactorKind::Mixed, &[], Some(dim));
+    }
+    for ([operand, result], size) in ends.into_iter().rev() {
+        map.link(size, FactorKind::Parallel, &[(0, operand)], Some(result));
+    }
+}
+
+/// Takes out of dimensions, which are of equally many elements, the factors in which both end: the dimension of each side, and the size, the
+/// last factor first.
+fn common_ends(operand: &mut [(usize, usize)], result: &mut [(usize, usize)]) -> Vec<([usize; 2], usize)> {
+    let mut ends = Vec::new();
+    let open = |dims: &[(usize, usize)]| dims.iter().rposition(|&(_, size)| size > 1);
+    while let (Some(from), Some(to)) = (open(operand), open(result)) {
+        let common = common_block(&[operand[from].1, result[to].1]);
+        if common == 1 {
+            break;
+        }
+        ends.push(([operand[from].0, result[to].0], common));
+        operand[from].1 /= common;
+        result[to].1 /= common;
+    }
+    ends
 }
 
 impl Builder<'_> {
@@ -191,9 +219,22 @@ mod tests {
 
     #[test]
     fn sizes_that_cut_across_are_mixed() {
-        let (found, _) = factors(&[5, 4, 6], &[5, 6, 4]);
-        assert_eq!(found[0], (5, FactorKind::Parallel));
-        assert!(found[1..].iter().all(|factor| factor.1 == FactorKind::Mixed));
-        assert_eq!(found.len(), 5);
+        let kinds = |from: &[usize], to: &[usize]| {
+            factors(from, to).0.into_iter().map(|(size, kind)| (size, kind == FactorKind::Mixed)).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(&[5, 2, 3], &[5, 3, 2]), [(5, false), (2, true), (3, true), (3, true), (2, true)]);
+    }
+
+    #[test]
+    fn sizes_that_cut_across_correspond_where_both_begin_and_end() {
+        let (found, map) = factors(&[6, 4], &[4, 6]);
+        let parallel = found.iter().filter(|factor| factor.1 == FactorKind::Parallel).map(|factor| factor.0);
+        assert_eq!(parallel.collect::<Vec<_>>(), [2, 2]);
+        let ends = |dims: &[crate::dims::DimFactors]| [dims[0].first().copied(), dims[1].last().copied()];
+        assert_eq!(ends(&map.operands[0]), ends(&map.results[0]));
+        assert_eq!(
+            factors(&[2, 3, 8], &[3, 4, 4]).0.iter().filter(|factor| factor.1 == FactorKind::Parallel).count(),
+            2
+        );
     }
 }

@@ -10,7 +10,7 @@ use halite_tensor::{DType, Dims, HostTensor};
 pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let ("conditional", Some((&number, mut rest))) = (site.opcode(), site.args.split_first()) else { return None };
     let callees: Vec<FuncId> =
-        site.graph.callees(site.at).iter().map(|&callee| *site.functions.get(callee?)?).collect::<Option<_>>()?;
+        site.graph.callees(site.at).map(|callee| *site.functions.get(callee?)?).collect::<Option<_>>()?;
     if callees.iter().any(|&callee| talks(site, callee)) {
         return None;
     }

@@ -64,7 +64,7 @@ pub(super) fn keys(graph: &Graph, computation: usize, operands: &[DType]) -> Opt
 fn read(graph: &Graph, computation: usize, count: usize) -> Option<Vec<usize>> {
     let mut is_read = vec![false; count];
     for at in graph.computations().get(computation)?.range() {
-        for &operand in graph.operands(at).iter().flatten().filter(|&&operand| graph.opcode(operand) == "parameter") {
+        for operand in graph.operands(at).flatten().filter(|&operand| graph.opcode(operand) == "parameter") {
             let number = usize::try_from(graph.inst(operand).parameter_number).ok()?;
             *is_read.get_mut(number / 2)? = true;
         }

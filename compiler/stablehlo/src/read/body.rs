@@ -3,7 +3,7 @@
 use super::location::LocationId;
 use super::types::{TypeId, Types};
 use halite_hlo::Opcode;
-use halite_hlo::proto::{HloInstructionProto, ShapeProto};
+use halite_hlo::proto::{HloInstructionProto, ShapeProto, Shared};
 use halite_tensor::element_type::TUPLE;
 use rustc_hash::FxHashMap;
 
@@ -17,9 +17,22 @@ pub(crate) struct Val {
 /// The place of an operation in the text, and the location that it says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Place {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    start: u32,
+    end: u32,
     pub(crate) location: LocationId,
+}
+
+impl Place {
+    /// A place from one byte up to another, without a location. As in a span, bytes are counted as far as 32 bits go.
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+        Self { start, end, location: LocationId::default() }
+    }
+
+    /// The bytes of the text.
+    pub(crate) fn bytes(self) -> (usize, usize) {
+        (self.start as usize, self.end as usize)
+    }
 }
 
 /// The instructions of a computation. Ids are positions among them, and callees are numbers of [`Program`](super::program::Program).
@@ -34,10 +47,16 @@ pub(crate) struct Body {
 
 impl Body {
     /// Adds an instruction.
-    pub(crate) fn push(&mut self, opcode: &str, operands: &[u32], shape: ShapeProto, place: Place) -> u32 {
+    pub(crate) fn push(
+        &mut self,
+        opcode: &'static str,
+        operands: &[u32],
+        shape: Shared<ShapeProto>,
+        place: Place,
+    ) -> u32 {
         let id = self.instructions.len() as u32;
         self.instructions.push(HloInstructionProto {
-            opcode: opcode.to_owned(),
+            opcode: opcode.into(),
             shape: Some(shape),
             operand_ids: operands.iter().map(|&operand| i64::from(operand)).collect(),
             ..HloInstructionProto::default()
@@ -46,12 +65,19 @@ impl Body {
         id
     }
 
+    /// The same without room for more instructions.
+    pub(crate) fn shrunk(mut self) -> Self {
+        self.instructions.shrink_to_fit();
+        self.places.shrink_to_fit();
+        self
+    }
+
     pub(crate) fn inst(&mut self, id: u32) -> &mut HloInstructionProto {
         &mut self.instructions[id as usize]
     }
 
     /// The next parameter.
-    pub(crate) fn parameter(&mut self, name: String, shape: ShapeProto, place: Place) -> u32 {
+    pub(crate) fn parameter(&mut self, name: String, shape: Shared<ShapeProto>, place: Place) -> u32 {
         let id = self.push(Opcode::Parameter.name(), &[], shape, place);
         self.inst(id).parameter_number = self.parameters.len() as i64;
         self.parameters.push(name);
@@ -59,7 +85,7 @@ impl Body {
     }
 
     /// An element of a tuple.
-    pub(crate) fn element(&mut self, tuple: u32, index: usize, shape: ShapeProto, place: Place) -> u32 {
+    pub(crate) fn element(&mut self, tuple: u32, index: usize, shape: Shared<ShapeProto>, place: Place) -> u32 {
         let id = self.push(Opcode::GetTupleElement.name(), &[tuple], shape, place);
         self.inst(id).tuple_index = index as i64;
         id
@@ -73,8 +99,8 @@ impl Body {
 }
 
 /// The shape of a tuple.
-pub(crate) fn tuple_of(shapes: impl Iterator<Item = ShapeProto>) -> ShapeProto {
-    ShapeProto { element_type: TUPLE, tuple_shapes: shapes.collect(), ..ShapeProto::default() }
+pub(crate) fn tuple_of(shapes: impl Iterator<Item = Shared<ShapeProto>>) -> Shared<ShapeProto> {
+    ShapeProto { element_type: TUPLE, tuple_shapes: shapes.collect(), ..ShapeProto::default() }.into()
 }
 
 /// The way in which a region takes values: one by one, or in a tuple of them, to which values of what is around it are added.

@@ -19,7 +19,7 @@ impl<'t> Reader<'t> {
 
     /// The fault of an operation.
     pub(crate) fn fault_of(&self, op: &Op<'t>, code: halite_support::Code, reason: &str) -> Diagnostic {
-        let place = self.cursor.span((op.place.start, op.place.end));
+        let place = self.cursor.span(op.place.bytes());
         Diagnostic::error(code, format!("`{}` {reason}", op.name)).at(place, "this operation")
     }
 

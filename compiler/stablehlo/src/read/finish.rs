@@ -2,6 +2,7 @@
 
 use super::attribute::{Attributes, Value};
 use super::body::{Body, Place};
+use super::location::Origins;
 use super::reader::Reader;
 use halite_hlo::proto::{
     AliasEntryProto, BufferDonorEntryProto, FrontendAttributes, HloBufferDonorProto, HloComputationProto,
@@ -55,30 +56,31 @@ impl Reader<'_> {
         }
         module.frontend_attributes = module.frontend_attributes.filter(|attributes| !attributes.map.is_empty());
         self.of_entry(&mut module, entry);
-        let mut places = Vec::new();
-        let mut numbers = vec![0_i64; self.program.bodies.len()];
+        let mut linked = Linked {
+            origins: std::mem::take(&mut self.locations).into_origins(),
+            places: Vec::new(),
+            numbers: vec![0; self.program.bodies.len()],
+        };
         let mut names = Names::default();
         for number in order {
             check_cancelled()?;
             let Some(body) = self.program.bodies[number].take() else { continue };
-            numbers[number] = module.computations.len() as i64;
+            let id = module.computations.len() as i64;
+            linked.numbers[number] = id;
             let name = match self.program.functions.get(&number) {
                 Some(function) => identifier(&function.name),
                 None => "region".to_owned(),
             };
-            let id = numbers[number];
-            places.extend_from_slice(&body.places);
-            let computation = self.computation(body, (id, names.unused(&name).to_string()), &numbers, places.len());
-            module.computations.push(computation);
+            module.computations.push(linked.computation(body, id, names.unused(&name).to_string()));
         }
         if let Some(last) = module.computations.last() {
             module.entry_computation_id = last.id;
             module.entry_computation_name.clone_from(&last.name);
             module.host_program_shape.clone_from(&last.program_shape);
         }
-        let cursor = self.cursor;
+        let (cursor, places) = (self.cursor, linked.places);
         // The module is all that is needed now, and takes the most memory while it is checked.
-        drop(self);
+        drop((self, linked.origins));
         CheckedHlo::or_each(module).map_err(|faults| placed(faults, &places, cursor))
     }
 
@@ -217,30 +219,36 @@ impl Reader<'_> {
             attributes.map.insert(key.to_owned(), text);
         }
     }
+}
 
-    /// A computation with ids that are unique in the module, of whose instructions the last has the number `end`.
-    fn computation(
-        &mut self,
-        body: Body,
-        (id, name): (i64, String),
-        numbers: &[i64],
-        end: usize,
-    ) -> HloComputationProto {
-        let first = (end - body.instructions.len()) as i64;
+/// The common part of the computations of a module.
+struct Linked<'t> {
+    origins: Origins<'t>,
+    /// The places of the instructions so far.
+    places: Vec<Place>,
+    /// The ids of computations by their numbers.
+    numbers: Vec<i64>,
+}
+
+impl Linked<'_> {
+    /// A computation with ids that are unique in the module.
+    fn computation(&mut self, body: Body, id: i64, name: String) -> HloComputationProto {
+        let first = self.places.len() as i64;
         let mut program = ProgramShapeProto::default();
         let mut instructions = body.instructions;
         for (at, (inst, place)) in instructions.iter_mut().zip(&body.places).enumerate() {
             inst.id = first + at as i64;
             inst.operand_ids.iter_mut().for_each(|operand| *operand += first);
-            inst.called_computation_ids.iter_mut().for_each(|callee| *callee = numbers[*callee as usize]);
-            inst.metadata = self.locations.metadata(place.location).map(Box::new);
+            inst.called_computation_ids.iter_mut().for_each(|callee| *callee = self.numbers[*callee as usize]);
+            inst.metadata = self.origins.of(place.location);
             let base = match inst.opcode == Opcode::Parameter.name() {
                 true => identifier(body.parameters.get(inst.parameter_number as usize).map_or("", String::as_str)),
-                false => inst.opcode.clone(),
+                false => inst.opcode.to_string(),
             };
-            inst.name = numbered(base, inst);
+            inst.name = numbered(base, inst).into();
         }
         let is_parameter = |inst: &&HloInstructionProto| inst.opcode == Opcode::Parameter.name();
+        self.places.extend_from_slice(&body.places);
         program.parameters = instructions.iter().filter(is_parameter).filter_map(|inst| inst.shape.clone()).collect();
         program.result = instructions.get(body.root as usize).and_then(|root| root.shape.clone());
         program.parameter_names = body.parameters;
@@ -258,7 +266,7 @@ impl Reader<'_> {
 /// Faults of the module at their places in the text.
 fn placed(faults: Vec<(Option<usize>, Diagnostic)>, places: &[Place], cursor: Cursor<'_>) -> Diagnostics {
     let placed = |(at, fault): (Option<usize>, Diagnostic)| match at.and_then(|at| places.get(at)) {
-        Some(place) => fault.at(cursor.span((place.start, place.end)), "this operation"),
+        Some(place) => fault.at(cursor.span(place.bytes()), "this operation"),
         None => fault,
     };
     faults.into_iter().map(placed).collect()

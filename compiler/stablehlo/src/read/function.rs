@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
             let message = format!("two functions have the name `{name}`");
             return Err(Diagnostic::error(codes::DUPLICATE, message).at(self.cursor.span(place), "the second"));
         }
-        let whole = Place { start: place.0, end: place.1, ..Place::default() };
+        let whole = Place::new(place.0, place.1);
         let mut frame = Frame::new(Takes::Each);
         for argument in &signature.arguments {
             let given = self.locations.name(argument.location);
@@ -119,7 +119,7 @@ impl<'t> Reader<'t> {
             }
             signature.returned = returned;
         }
-        self.program.bodies[number] = Some(frame.body);
+        self.program.bodies[number] = Some(frame.body.shrunk());
         self.signatures.insert(number, signature);
         if let Some(function) = self.program.functions.get_mut(&number) {
             (function.is_private, function.place) = (is_private, place);

@@ -1,7 +1,7 @@
 //! Locations of operations.
 
 use super::string::unescaped;
-use halite_hlo::proto::OpMetadata;
+use halite_hlo::proto::{OpMetadata, Shared};
 use rustc_hash::FxHashMap;
 
 /// A location of the text; the first is unknown.
@@ -60,12 +60,48 @@ impl<'t> Locations<'t> {
         self.all[id.0 as usize] = Location::Of(location);
     }
 
+    /// The origins that the locations of a text that was read say.
+    pub(crate) fn into_origins(self) -> Origins<'t> {
+        Origins { known: vec![None; self.all.len()], locations: self.all }
+    }
+
+    /// The name that a location is, if it is one.
+    pub(crate) fn name(&self, id: LocationId) -> Option<String> {
+        let mut next = id;
+        for _ in 0..STEPS {
+            match self.all[next.0 as usize] {
+                Location::Of(inner) => next = inner,
+                Location::Named(name, _) => return Some(unescaped(name)),
+                Location::File(..) | Location::Unknown => return None,
+            }
+        }
+        None
+    }
+}
+
+/// The origins that locations say. Instructions of one location share its origin.
+#[derive(Debug)]
+pub(crate) struct Origins<'t> {
+    locations: Vec<Location<'t>>,
+    /// Those that were asked for, by the numbers of their locations.
+    known: Vec<Option<Shared<OpMetadata>>>,
+}
+
+impl Origins<'_> {
     /// The origin that a location says; `None` where it says nothing.
-    pub(crate) fn metadata(&self, id: LocationId) -> Option<OpMetadata> {
+    pub(crate) fn of(&mut self, id: LocationId) -> Option<Shared<OpMetadata>> {
+        let at = id.0 as usize;
+        if self.known[at].is_none() {
+            self.known[at] = self.read(id).map(Shared::from);
+        }
+        self.known[at].clone()
+    }
+
+    fn read(&self, id: LocationId) -> Option<OpMetadata> {
         let mut metadata = OpMetadata::default();
         let mut next = id;
         for _ in 0..STEPS {
-            next = match self.all[next.0 as usize] {
+            next = match self.locations[next.0 as usize] {
                 Location::Of(inner) => inner,
                 Location::Named(scope, inner) => {
                     if metadata.op_name.is_empty() {
@@ -84,18 +120,5 @@ impl<'t> Locations<'t> {
         }
         let is_known = !metadata.op_name.is_empty() || !metadata.source_file.is_empty();
         is_known.then_some(metadata)
-    }
-
-    /// The name that a location is, if it is one.
-    pub(crate) fn name(&self, id: LocationId) -> Option<String> {
-        let mut next = id;
-        for _ in 0..STEPS {
-            match self.all[next.0 as usize] {
-                Location::Of(inner) => next = inner,
-                Location::Named(name, _) => return Some(unescaped(name)),
-                Location::File(..) | Location::Unknown => return None,
-            }
-        }
-        None
     }
 }

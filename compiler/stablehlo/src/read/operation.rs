@@ -115,7 +115,7 @@ impl<'t> Reader<'t> {
         let mut op = Op {
             name,
             opcode: entry.opcode,
-            place: Place { start, end: self.cursor.at, ..Place::default() },
+            place: Place::new(start, self.cursor.at),
             operands: Vec::new(),
             attributes: Attributes::default(),
             regions: Vec::new(),
@@ -126,10 +126,10 @@ impl<'t> Reader<'t> {
             true => self.generic(&mut op, entry.takes, depth)?,
             false => (entry.pretty)(self, &mut op, depth)?,
         }
-        op.place.end = self.cursor.at;
+        op.place = Place::new(start, self.cursor.at);
         op.place.location = self.trailing_location()?;
         // What an operation combines by may stand in its own words, and is where it is.
-        let of_op = |place: &&mut Place| place.start == op.place.start;
+        let of_op = |place: &&mut Place| place.bytes().0 == op.place.bytes().0;
         let inner = op.regions.iter_mut().flat_map(|region| &mut region.body.places);
         inner.filter(of_op).for_each(|place| *place = op.place);
         self.lowered(op, entry, names)
@@ -137,7 +137,7 @@ impl<'t> Reader<'t> {
 
     /// Makes instructions of an operation, and names their values.
     fn lowered(&mut self, op: Op<'t>, entry: Entry, names: &Names<'t>) -> Result<Step> {
-        let place = (op.place.start, op.place.end);
+        let place = op.place.bytes();
         let expected: usize = names.iter().map(|(_, count)| *count as usize).sum();
         let values = match op.is_whole && op.regions.iter().all(|region| region.returned.is_some()) {
             true => Some((entry.lower)(self, op)?),
@@ -227,7 +227,7 @@ impl<'t> Reader<'t> {
             }
             self.cursor.expect(b':')?;
         }
-        let place = Place { start, end: start + 1, ..Place::default() };
+        let place = Place::new(start, start + 1);
         self.open(takes, &arguments, place);
         let returned = self.block(depth)?;
         self.cursor.expect(b'}')?;

@@ -87,7 +87,7 @@ pub(crate) fn loops<'t>(reader: &mut Reader<'t>, op: &mut Op<'t>, depth: usize) 
     }
     if op.results.len() != names.len() {
         let message = format!("the loop carries {} values, and {} types are stated", names.len(), op.results.len());
-        let place = reader.cursor.span((op.place.start, reader.cursor.at));
+        let place = reader.cursor.span((op.place.bytes().0, reader.cursor.at));
         return Err(Diagnostic::error(codes::ARITY, message).at(place, "here"));
     }
     if reader.cursor.eat_word("attributes") {

@@ -33,7 +33,7 @@ impl Program {
         if let Some(&known) = key.as_ref().and_then(|key| self.combiners.get(key)) {
             return known;
         }
-        self.bodies.push(Some(body));
+        self.bodies.push(Some(body.shrunk()));
         let number = self.bodies.len() - 1;
         if let Some(key) = key {
             self.combiners.insert(key, number);
@@ -78,6 +78,6 @@ fn combiner(body: &Body) -> Option<(String, Vec<i64>, i32)> {
     match elements.len() {
         _ if !is_plain => None,
         2 => Some((String::new(), vec![i64::from(body.root)], elements[0])),
-        _ => (body.root == 2).then(|| (only.opcode.clone(), only.operand_ids.clone(), elements[0])),
+        _ => (body.root == 2).then(|| (only.opcode.to_string(), only.operand_ids.to_vec(), elements[0])),
     }
 }

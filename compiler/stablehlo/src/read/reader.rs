@@ -7,7 +7,7 @@ use super::program::Program;
 use super::signature::Signature;
 use super::types::{TypeId, Types};
 use halite_hlo::Opcode;
-use halite_hlo::proto::{HloModuleProto, ShapeProto};
+use halite_hlo::proto::{HloModuleProto, Shared};
 use halite_support::{Cursor, Diagnostic, Diagnostics, FileId, Result, codes};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -159,7 +159,7 @@ impl<'t> Reader<'t> {
     pub(crate) fn open(&mut self, takes: Takes, arguments: &[(&'t str, TypeId)], place: Place) {
         let mut frame = Frame::new(takes);
         if takes == Takes::Tuple {
-            frame.body.parameter("state".to_owned(), ShapeProto::default(), place);
+            frame.body.parameter("state".to_owned(), Shared::default(), place);
         }
         for (number, &(name, ty)) in arguments.iter().enumerate() {
             let shape = self.types.shape(ty);

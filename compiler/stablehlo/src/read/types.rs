@@ -1,6 +1,6 @@
 //! Types of values, each different one once.
 
-use halite_hlo::proto::ShapeProto;
+use halite_hlo::proto::{ShapeProto, Shared};
 use halite_hlo::{ArrayType, Type};
 use halite_support::{Cursor, Diagnostic, Result, codes};
 use halite_tensor::{DType, Shape};
@@ -15,7 +15,7 @@ pub(crate) struct TypeId(u32);
 pub(crate) struct Types<'t> {
     by_text: FxHashMap<&'t str, TypeId>,
     by_type: FxHashMap<ArrayType, TypeId>,
-    types: Vec<(ArrayType, ShapeProto)>,
+    types: Vec<(ArrayType, Shared<ShapeProto>)>,
 }
 
 impl<'t> Types<'t> {
@@ -44,7 +44,7 @@ impl<'t> Types<'t> {
             return known;
         }
         let id = TypeId(self.types.len() as u32);
-        self.types.push((ty.clone(), Type::Array(ty.clone()).to_proto()));
+        self.types.push((ty.clone(), Type::Array(ty.clone()).to_proto().into()));
         self.by_type.insert(ty, id);
         id
     }
@@ -54,7 +54,7 @@ impl<'t> Types<'t> {
     }
 
     /// The message form of a type.
-    pub(crate) fn shape(&self, id: TypeId) -> ShapeProto {
+    pub(crate) fn shape(&self, id: TypeId) -> Shared<ShapeProto> {
         self.types[id.0 as usize].1.clone()
     }
 }

@@ -98,8 +98,8 @@ impl Checker<'_, '_> {
     pub(super) fn gathered_bytes(&self, at: usize) -> Option<String> {
         let inst = self.graph.inst(at);
         let limit = Tables::builtin().limits(self.profile.target)?.gathered_bytes;
-        let shape = match inst.opcode.as_str() {
-            "all-gather" => inst.shape.as_ref(),
+        let shape = match &*inst.opcode {
+            "all-gather" => inst.shape.as_deref(),
             _ => self.graph.operand_shape(at, 0),
         }?;
         let bytes = shape.num_bytes();

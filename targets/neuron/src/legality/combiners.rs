@@ -42,7 +42,7 @@ impl Checker<'_, '_> {
         let moved = ["broadcast", "copy", "convert", "reshape"];
         let is_constant = |number: usize| {
             let mut at = self.graph.operand(at, number);
-            while let Some(value) = at.filter(|&at| moved.contains(&self.graph.inst(at).opcode.as_str())) {
+            while let Some(value) = at.filter(|&at| moved.contains(&self.graph.opcode(at))) {
                 at = self.graph.operand(value, 0);
             }
             at.is_some_and(|at| self.graph.inst(at).opcode == "constant")

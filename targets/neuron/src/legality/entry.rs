@@ -30,9 +30,7 @@ impl Checker<'_, '_> {
     /// The instructions that give the results: the operands of a tuple, or the root itself.
     fn results(&self, entry: &Computation) -> Vec<usize> {
         match entry.root {
-            Some(root) if self.graph.is(root, Opcode::Tuple) => {
-                self.graph.operands(root).iter().flatten().copied().collect()
-            }
+            Some(root) if self.graph.is(root, Opcode::Tuple) => self.graph.operands(root).flatten().collect(),
             root => root.into_iter().collect(),
         }
     }
@@ -42,8 +40,9 @@ impl Checker<'_, '_> {
             self.graph.shape(at).into_iter().flat_map(ShapeProto::arrays).find(|shape| !is_row_major(shape))
         };
         let stated = self.graph.module().host_program_shape.iter();
-        let stated =
-            stated.flat_map(|program| program.parameters.iter().chain(&program.result)).flat_map(ShapeProto::arrays);
+        let stated = stated
+            .flat_map(|program| program.parameters.iter().chain(&program.result))
+            .flat_map(|shape| shape.arrays());
         let ports = entry.parameters.iter().copied().chain(self.results(entry));
         let mut found: Vec<Found> = ports.filter_map(|at| of(at).map(|shape| (Some(at), laid_out(shape)))).collect();
         if found.is_empty() {
@@ -66,7 +65,7 @@ impl Checker<'_, '_> {
         let counts = move |at: usize| entry.root != Some(at) || with_root;
         Lifetimes::new(entry.range().len(), 0..entry.range().len(), |node| {
             let at = entry.first + node;
-            let operands = self.graph.operands(at).iter().flatten().map(|operand| operand - entry.first);
+            let operands = self.graph.operands(at).flatten().map(|operand| operand - entry.first);
             operands.filter(move |_| counts(at))
         })
     }
@@ -120,7 +119,7 @@ impl Checker<'_, '_> {
             if !ids.insert(self.graph.id(at)) {
                 found.push((Some(at), format!("another instruction has the id {}", self.graph.id(at))));
             }
-            if self.graph.callees(at).contains(&None) {
+            if self.graph.callees(at).any(|callee| callee.is_none()) {
                 let opcode = self.graph.opcode(at);
                 found.push((Some(at), format!("`{opcode}` calls a computation that does not stand before it")));
             }

@@ -18,7 +18,7 @@ impl Checker<'_, '_> {
     pub(super) fn unproven_index(&self, at: usize) -> Option<String> {
         let inst = self.graph.inst(at);
         let operand = self.graph.operand_shape(at, 0)?;
-        let positions = match inst.opcode.as_str() {
+        let positions = match &*inst.opcode {
             "gather" => self.gathered(at, operand),
             "scatter" => self.scattered(at, operand),
             "dynamic-slice" => self.sliced(at, 1, operand, &inst.dynamic_slice_sizes),

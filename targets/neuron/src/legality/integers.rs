@@ -22,7 +22,7 @@ impl Checker<'_, '_> {
         let ranges = self.ranges();
         let operand = |number: usize| ranges.operand(self.graph, at, number);
         let (x, y) = (operand(0), operand(1));
-        let result = match inst.opcode.as_str() {
+        let result = match &*inst.opcode {
             "dot" => Product::of(self.graph, at).map(|product| (x * y).sum_of(i128::from(product.inner))),
             "reduce" if starts_beyond(self.graph, at, x, y) => Some(x),
             "reduce" => self.folded(at, x, reduced_elements(self.graph, at)).map(|sums| sums.union(y)),

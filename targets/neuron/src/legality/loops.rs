@@ -19,7 +19,7 @@ impl Checker<'_, '_> {
 /// The integer ranges of a loop's state in its body: of the counter, of the elements that no trip changes, and all integers for any
 /// other.
 pub(super) fn state(graph: &Graph, at: usize, init: Option<&Known>) -> Known {
-    let shape = graph.inst(at).shape.as_ref();
+    let shape = graph.inst(at).shape.as_deref();
     let anything = Known::of(shape);
     let Some(counted) = Loop::new(graph, at, init) else { return anything };
     let counter = counted.counter();
@@ -103,7 +103,7 @@ impl<'g> Loop<'g> {
     /// Returns the instruction whose value the body returns for an element of the state.
     fn next(&self, index: usize) -> Option<usize> {
         let is_tuple = self.graph.shape(self.body).is_some_and(ShapeProto::is_tuple);
-        match self.graph.inst(self.body).opcode.as_str() {
+        match self.graph.opcode(self.body) {
             "tuple" => self.graph.operand(self.body, index),
             _ if !is_tuple && index == 0 => Some(self.body),
             _ => None,
@@ -120,7 +120,7 @@ impl<'g> Loop<'g> {
         let next = self.next(index)?;
         let (left, right) = (self.graph.operand(next, 0)?, self.graph.operand(next, 1)?);
         let single = |at| constant(self.graph, at).filter(|range| range.low == range.high).map(|range| range.low);
-        match self.graph.inst(next).opcode.as_str() {
+        match self.graph.opcode(next) {
             "add" if is_state(self.graph, left, index) => single(right),
             "add" if is_state(self.graph, right, index) => single(left),
             "subtract" if is_state(self.graph, left, index) => single(right).map(|step| -step),
@@ -131,7 +131,7 @@ impl<'g> Loop<'g> {
 
 /// The value of a constant, through copies and conversions.
 fn constant(graph: &Graph, at: usize) -> Option<IntRange> {
-    match graph.inst(at).opcode.as_str() {
+    match graph.opcode(at) {
         "constant" => super::ranges::constant(graph, at),
         "copy" | "convert" => super::ranges::constant(graph, graph.operand(at, 0)?),
         _ => None,

@@ -92,9 +92,9 @@ impl Flow<'_> {
             return Known::default();
         }
         let inst = graph.inst(at);
-        let shape = inst.shape.as_ref();
+        let shape = inst.shape.as_deref();
         let operand = |number: usize| graph.operand(at, number).map(|operand| &known[operand - first]);
-        match inst.opcode.as_str() {
+        match &*inst.opcode {
             "parameter" => {
                 let number = usize::try_from(inst.parameter_number).ok();
                 number
@@ -149,7 +149,7 @@ impl Flow<'_> {
     }
 
     fn call(&mut self, at: usize, args: Vec<Known>, depth: usize) -> Known {
-        let anything = Known::of(self.graph.inst(at).shape.as_ref());
+        let anything = Known::of(self.graph.inst(at).shape.as_deref());
         self.pass(at, 0, args.clone(), depth);
         let Some(callee) = self.graph.callee(at, 0) else { return anything };
         if anything.is_float() || depth == MAX_DEPTH {
@@ -157,7 +157,7 @@ impl Flow<'_> {
         }
         let key = (callee, args);
         if let Some(result) = self.called.get(&key) {
-            return result.within(self.graph.inst(at).shape.as_ref());
+            return result.within(self.graph.inst(at).shape.as_deref());
         }
         let computation = &self.graph.computations()[callee];
         let (size, root) = (computation.end - computation.first, self.graph.root(callee));
@@ -167,7 +167,7 @@ impl Flow<'_> {
         self.work = left;
         let result = self.evaluate(callee, &key.1, depth + 1).swap_remove(root);
         self.called.insert(key, result.clone());
-        result.within(self.graph.inst(at).shape.as_ref())
+        result.within(self.graph.inst(at).shape.as_deref())
     }
 }
 

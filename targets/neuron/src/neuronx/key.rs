@@ -27,8 +27,8 @@ mod tests {
     fn module(name: &str, op_name: &str, opcode: &str) -> Vec<u8> {
         let metadata = OpMetadata { op_name: op_name.to_owned(), ..OpMetadata::default() };
         let instruction = HloInstructionProto {
-            opcode: opcode.to_owned(),
-            metadata: Some(Box::new(metadata)),
+            opcode: opcode.to_owned().into(),
+            metadata: Some(metadata.into()),
             ..HloInstructionProto::default()
         };
         let computation = HloComputationProto { instructions: vec![instruction], ..HloComputationProto::default() };

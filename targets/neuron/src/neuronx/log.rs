@@ -117,7 +117,7 @@ fn places(lines: &[&str], hlo: &[u8]) -> Vec<String> {
     let mut named: BTreeMap<&str, &OpMetadata> = BTreeMap::new();
     for instruction in instructions {
         let Some(metadata) = located(instruction) else { continue };
-        for name in [instruction.name.as_str(), metadata.op_name.as_str()] {
+        for name in [&*instruction.name, metadata.op_name.as_str()] {
             // A word without a dot or slash may be any word of the log.
             if name.contains(['.', '/']) {
                 named.entry(name).or_insert(metadata);
@@ -167,8 +167,8 @@ mod tests {
             ..OpMetadata::default()
         };
         let instruction = HloInstructionProto {
-            name: "gather.12".to_owned(),
-            metadata: Some(Box::new(metadata)),
+            name: "gather.12".into(),
+            metadata: Some(metadata.into()),
             ..HloInstructionProto::default()
         };
         let computation = HloComputationProto { instructions: vec![instruction], ..HloComputationProto::default() };

@@ -1,7 +1,7 @@
 //! Whole numbers that are computed otherwise.
 
 use super::rewrite::{has, is, of, rewrite};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::proto::{HloModuleProto, Numbers};
 use halite_tensor::DType;
 
 /// Computes what has this opcode in `f32`, which rounds above 2^24.
@@ -11,7 +11,7 @@ fn in_f32(module: &mut HloModuleProto, opcode: &str) {
         let wide = of(&shape, DType::F32);
         let operands: Vec<i64> = inst.operand_ids.iter().map(|&id| before.emit("convert", &wide, &[id])).collect();
         let result = before.emit(opcode, &wide, &operands);
-        (inst.opcode, inst.operand_ids) = ("convert".to_owned(), vec![result]);
+        (inst.opcode, inst.operand_ids) = ("convert".into(), Numbers::from_slice(&[result]));
     });
 }
 
@@ -27,7 +27,7 @@ pub(super) fn sum(module: &mut HloModuleProto) {
 pub(super) fn shift_left(module: &mut HloModuleProto) {
     rewrite(module, |inst, _| {
         if is(inst, "shift-left", DType::U32) {
-            inst.opcode = "shift-right-logical".to_owned();
+            inst.opcode = "shift-right-logical".into();
         }
     });
 }

@@ -1,6 +1,6 @@
 //! Writing instructions otherwise.
 
-use halite_hlo::proto::{HloInstructionProto, HloModuleProto, LiteralProto, ShapeProto};
+use halite_hlo::proto::{HloInstructionProto, HloModuleProto, LiteralProto, ShapeProto, Shared};
 use halite_tensor::DType;
 use halite_tensor::element_type::number;
 
@@ -20,9 +20,9 @@ impl Before<'_> {
     /// A new instruction.
     pub(super) fn emit(&mut self, opcode: &str, shape: &ShapeProto, operands: &[i64]) -> i64 {
         self.add(HloInstructionProto {
-            opcode: opcode.to_owned(),
-            shape: Some(shape.clone()),
-            operand_ids: operands.to_vec(),
+            opcode: opcode.to_owned().into(),
+            shape: Some(shape.clone().into()),
+            operand_ids: operands.into(),
             ..HloInstructionProto::default()
         })
     }
@@ -30,7 +30,7 @@ impl Before<'_> {
     /// A copy of an instruction.
     pub(super) fn add(&mut self, mut inst: HloInstructionProto) -> i64 {
         inst.id = self.next;
-        inst.name = format!("defect.{}", self.next);
+        inst.name = format!("defect.{}", self.next).into();
         self.next += 1;
         self.made.push(inst);
         self.next - 1
@@ -38,12 +38,12 @@ impl Before<'_> {
 
     /// Words, one for each element of a shape.
     pub(super) fn words(&mut self, shape: &ShapeProto, mut word: impl FnMut(usize) -> u32) -> i64 {
-        let shape = of(shape, DType::U32);
+        let shape: Shared<ShapeProto> = of(shape, DType::U32).into();
         let count: i64 = shape.dimensions.iter().product();
         let words = (0..usize::try_from(count).unwrap_or(0)).map(&mut word).collect();
         let literal = LiteralProto { shape: Some(shape.clone()), u32s: words, ..LiteralProto::default() };
         self.add(HloInstructionProto {
-            opcode: "constant".to_owned(),
+            opcode: "constant".into(),
             shape: Some(shape),
             literal: Some(Box::new(literal)),
             ..HloInstructionProto::default()

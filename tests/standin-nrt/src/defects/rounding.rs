@@ -1,7 +1,7 @@
 //! Floats that are rounded otherwise; rounding at random is what the switch is for.
 
 use super::rewrite::{Before, has, is, of, rewrite};
-use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
+use halite_hlo::proto::{HloInstructionProto, HloModuleProto, Numbers};
 use halite_tensor::DType;
 
 /// The variables of the switch.
@@ -25,7 +25,7 @@ fn narrow(module: &mut HloModuleProto, mut word: impl FnMut(usize) -> u32) {
         let sum = before.emit("add", &words, &[bits, added]);
         let kept = before.words(&shape, |_| 0xffff_0000);
         let cut = before.emit("and", &words, &[sum, kept]);
-        inst.operand_ids = vec![before.emit("bitcast-convert", &wide, &[cut])];
+        inst.operand_ids = Numbers::from_slice(&[before.emit("bitcast-convert", &wide, &[cut])]);
     });
 }
 
@@ -54,7 +54,7 @@ fn through_bf16(before: &mut Before<'_>, id: i64) -> Option<i64> {
 
 fn narrow_operands(inst: &mut HloInstructionProto, before: &mut Before<'_>) {
     let narrowed = inst.operand_ids.iter().map(|&id| through_bf16(before, id));
-    if let Some(narrowed) = narrowed.collect::<Option<Vec<_>>>() {
+    if let Some(narrowed) = narrowed.collect::<Option<Numbers>>() {
         inst.operand_ids = narrowed;
     }
 }
@@ -85,7 +85,7 @@ pub(super) fn cancelling_expm1(module: &mut HloModuleProto) {
             let power = before.emit("exponential", &shape, &[x]);
             let zero = before.emit("subtract", &shape, &[x, x]);
             let one = before.emit("exponential", &shape, &[zero]);
-            (inst.opcode, inst.operand_ids) = ("subtract".to_owned(), vec![power, one]);
+            (inst.opcode, inst.operand_ids) = ("subtract".into(), Numbers::from_slice(&[power, one]));
         }
     });
 }

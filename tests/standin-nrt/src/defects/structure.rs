@@ -1,7 +1,7 @@
 //! Values that go elsewhere.
 
 use super::rewrite::{Before, is, rewrite};
-use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
+use halite_hlo::proto::{HloInstructionProto, HloModuleProto, Numbers};
 use halite_tensor::DType;
 use std::collections::BTreeSet;
 
@@ -45,10 +45,10 @@ pub(super) fn ignore_rank(module: &mut HloModuleProto) {
             let told = before.add(inst.clone());
             *inst = HloInstructionProto {
                 id: inst.id,
-                name: format!("no.{}", inst.name),
-                opcode: "subtract".to_owned(),
+                name: format!("no.{}", inst.name).into(),
+                opcode: "subtract".into(),
                 shape: Some(shape),
-                operand_ids: vec![told, told],
+                operand_ids: Numbers::from_slice(&[told, told]),
                 ..HloInstructionProto::default()
             };
         }

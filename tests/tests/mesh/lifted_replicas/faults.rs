@@ -1,6 +1,6 @@
 //! Faults that are made in HLO.
 
-use halite_hlo::proto::{HloComputationProto, HloInstructionProto, ReplicaGroup};
+use halite_hlo::proto::{HloComputationProto, HloInstructionProto, Numbers, ReplicaGroup};
 use halite_tensor::{Mesh, SubAxisId};
 
 /// Changes a sum over ranks at a position of a computation.
@@ -23,7 +23,7 @@ pub(super) const FAULTS: [Fault; 4] = [
 ];
 
 fn dropped(inst: &mut HloInstructionProto) {
-    inst.opcode = "copy".to_owned();
+    inst.opcode = "copy".into();
     inst.called_computation_ids.clear();
     inst.replica_groups.clear();
 }
@@ -32,11 +32,11 @@ fn doubled(computation: &mut HloComputationProto, at: usize) {
     let mut again = computation.instructions[at].clone();
     let once = again.id;
     again.id = 1 << 40;
-    again.name.push_str(".again");
+    again.name = format!("{}.again", again.name).into();
     for reader in &mut computation.instructions[at + 1..] {
         reader.operand_ids.iter_mut().filter(|id| **id == once).for_each(|id| *id = again.id);
     }
-    again.operand_ids = vec![once];
+    again.operand_ids = Numbers::from_slice(&[once]);
     computation.instructions.insert(at + 1, again);
 }
 

@@ -8,6 +8,7 @@ use crate::proto::OpMetadata;
 use crate::text::precision::{ALGORITHMS, PRECISIONS};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
+use smallvec::smallvec;
 
 /// The reader of a value, from behind the `=`.
 type Read = for<'t> fn(&mut Reader<'t>, &mut Line) -> Result<()>;
@@ -76,7 +77,7 @@ macro_rules! dims {
 const ROWS: &[Row] = &[
     Row::new("metadata", |reader, line| {
         let metadata = reader.metadata()?;
-        line.inst.metadata = (metadata != OpMetadata::default()).then(|| Box::new(metadata));
+        line.inst.metadata = (metadata != OpMetadata::default()).then(|| metadata.into());
         Ok(())
     })
     .general(),
@@ -99,11 +100,14 @@ const ROWS: &[Row] = &[
     Row::new("origin", skip).general(),
     Row::new("statistics", skip).general(),
     Row::new("parameter_replication", skip).taken(&[Parameter]),
-    Row::new("dimensions", into!(inst, inst.dimensions, integers))
-        .needed(&[Broadcast, Reduce, Transpose, Reverse, Concatenate, AllGather, ReduceScatter])
-        .taken(&[AllToAll]),
+    Row::new("dimensions", |reader, line| {
+        line.inst.dimensions = reader.integers()?.into();
+        Ok(())
+    })
+    .needed(&[Broadcast, Reduce, Transpose, Reverse, Concatenate, AllGather, ReduceScatter])
+    .taken(&[AllToAll]),
     Row::new("iota_dimension", |reader, line| {
-        line.inst.dimensions = vec![reader.cursor.integer()?];
+        line.inst.dimensions = smallvec![reader.cursor.integer()?];
         Ok(())
     })
     .needed(&[Iota]),

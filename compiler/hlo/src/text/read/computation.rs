@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use crate::opcode::Opcode;
-use crate::proto::{HloComputationProto, HloInstructionProto, ProgramShapeProto, ShapeProto};
+use crate::proto::{HloComputationProto, HloInstructionProto, ProgramShapeProto, ShapeProto, Shared};
 use crate::shape::is_alike;
 use halite_support::{Diagnostic, Result, check_cancelled, codes};
 
@@ -71,11 +71,11 @@ impl<'t> Reader<'t> {
         self.separated(b')', |reader| {
             reader.name("a parameter")?;
             reader.cursor.expect(b':')?;
-            program.parameters.push(reader.shape()?);
+            program.parameters.push(reader.shape()?.into());
             Ok(())
         })?;
         self.cursor.expect_all("->")?;
-        program.result = Some(self.shape()?);
+        program.result = Some(self.shape()?.into());
         Ok(program)
     }
 
@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
         let program = ProgramShapeProto {
             parameters: parameters.iter().filter_map(|inst| inst.shape.clone()).collect(),
             result: root.shape.clone(),
-            parameter_names: parameters.iter().map(|inst| inst.name.clone()).collect(),
+            parameter_names: parameters.iter().map(|inst| inst.name.to_string()).collect(),
         };
         if let Some(what) = head.signature.as_ref().and_then(|stated| difference(stated, &program)) {
             let message = format!("the signature of `{}` states {what}", head.name);
@@ -172,7 +172,7 @@ pub(super) fn difference(stated: &ProgramShapeProto, own: &ProgramShapeProto) ->
     if expected != found {
         return Some(format!("{expected} parameters, found {found}"));
     }
-    let differs = |(stated, own): (&ShapeProto, &ShapeProto)| !is_alike(stated, own);
+    let differs = |(stated, own): (&Shared<ShapeProto>, &Shared<ShapeProto>)| !is_alike(stated, own);
     if let Some(number) = stated.parameters.iter().zip(&own.parameters).position(differs) {
         return Some(format!("another type of parameter {number}"));
     }

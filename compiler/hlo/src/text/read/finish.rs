@@ -57,7 +57,7 @@ fn name_parameters(module: &mut HloModuleProto) {
         let is_parameter = |inst: &&HloInstructionProto| inst.opcode == Opcode::Parameter.name();
         let mut parameters: Vec<_> = computation.instructions.iter().filter(is_parameter).collect();
         parameters.sort_by_key(|inst| inst.parameter_number);
-        let names: Vec<String> = parameters.into_iter().map(|inst| inst.name.clone()).collect();
+        let names: Vec<String> = parameters.into_iter().map(|inst| inst.name.to_string()).collect();
         let host = module.host_program_shape.as_mut().filter(|_| computation.id == entry);
         host.into_iter().for_each(|shape| shape.parameter_names.clone_from(&names));
         computation.program_shape.iter_mut().for_each(|shape| shape.parameter_names.clone_from(&names));
@@ -68,14 +68,14 @@ fn name_parameters(module: &mut HloModuleProto) {
 fn tell_apart(module: &mut HloModuleProto) {
     let all = || module.computations.iter().flat_map(|computation| &computation.instructions);
     let mut seen = FxHashSet::default();
-    if all().all(|inst| seen.insert(inst.name.as_str())) {
+    if all().all(|inst| seen.insert(&*inst.name)) {
         return;
     }
-    let mut names: Names = all().map(|inst| inst.name.as_str().into()).collect();
+    let mut names: Names = all().map(|inst| (&*inst.name).into()).collect();
     let mut seen = FxHashSet::default();
     for inst in module.computations.iter_mut().flat_map(|computation| &mut computation.instructions) {
         if !seen.insert(inst.name.clone()) {
-            inst.name = names.unused(&inst.name).to_string();
+            inst.name = names.unused(&inst.name).to_string().into();
         }
     }
 }

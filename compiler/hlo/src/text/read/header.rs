@@ -68,11 +68,11 @@ impl Reader<'_> {
         self.cursor.expect(b'{')?;
         self.cursor.expect(b'(')?;
         self.separated(b')', |reader| {
-            program.parameters.push(reader.shape()?);
+            program.parameters.push(reader.shape()?.into());
             Ok(())
         })?;
         self.cursor.expect_all("->")?;
-        program.result = Some(self.shape()?);
+        program.result = Some(self.shape()?.into());
         self.cursor.expect(b'}')?;
         Ok(program)
     }

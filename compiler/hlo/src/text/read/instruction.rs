@@ -36,7 +36,7 @@ impl<'t> Reader<'t> {
         }
         let shape = self.stated_shape()?;
         let mut line = Line {
-            inst: HloInstructionProto { name: name.to_owned(), ..HloInstructionProto::default() },
+            inst: HloInstructionProto { name: name.into(), ..HloInstructionProto::default() },
             opcode: None,
             callees: Vec::new(),
             place: named,
@@ -44,7 +44,7 @@ impl<'t> Reader<'t> {
         self.opcode(&mut line)?;
         self.operands(&mut line, &shape)?;
         self.attributes(&mut line)?;
-        line.inst.shape = Some(shape);
+        line.inst.shape = Some(shape.into());
         self.completed(&mut line);
         line.inst.id = self.places.len() as i64;
         self.places.push((start, self.cursor.at));
@@ -68,7 +68,7 @@ impl<'t> Reader<'t> {
         let start = self.cursor.at_next();
         let word = self.name("an opcode")?;
         line.opcode = Opcode::parse(word);
-        word.clone_into(&mut line.inst.opcode);
+        line.inst.opcode = line.opcode.map_or_else(|| word.to_owned().into(), |opcode| opcode.name().into());
         if line.opcode.is_some() || is_foreign(word) {
             return Ok(());
         }

@@ -30,7 +30,7 @@ impl Reader<'_> {
                 return Err(fault.at(span(0, length), "this constant").help("make a tuple of constants"));
             }
             Err(fault) if shape.dtype().is_some() => return Err(fault.at(span(0, length), "this constant")),
-            Err(_) => return Ok(LiteralProto { shape: Some(shape.clone()), ..LiteralProto::default() }),
+            Err(_) => return Ok(LiteralProto { shape: Some(shape.clone().into()), ..LiteralProto::default() }),
         };
         let ty = || format!("{dtype}{sizes}");
         let refused = |misfit: Misfit| match misfit {

@@ -29,7 +29,7 @@ impl Reader<'_> {
             };
             loop {
                 let Some(mut around) = open.pop() else { return Ok(done) };
-                around.tuple_shapes.push(done);
+                around.tuple_shapes.push(done.into());
                 if self.cursor.eat(b',') {
                     open.push(around);
                     break;

@@ -4,6 +4,7 @@ use crate::read::body::{Body, Val};
 use crate::read::op::Op;
 use crate::read::program::Function;
 use crate::read::reader::{Instance, Reader};
+use halite_hlo::proto::Numbers;
 use halite_hlo::{ArrayType, Opcode};
 use halite_support::{FileId, Result, codes};
 use halite_tensor::DType;
@@ -159,7 +160,7 @@ fn spelled(line: &str) -> String {
 /// A call of a function that was read from a text of ours.
 fn call<'t>(reader: &mut Reader<'t>, op: Op<'t>, number: usize) -> Result<Vec<Val>> {
     let call = Op { opcode: Opcode::Call.name(), ..op };
-    reader.emit(call, |inst| inst.called_computation_ids = vec![number as i64])
+    reader.emit(call, |inst| inst.called_computation_ids = Numbers::from_slice(&[number as i64]))
 }
 
 /// Reads a text of ours and adds its computations once; the number of its entry.

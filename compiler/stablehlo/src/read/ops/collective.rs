@@ -4,12 +4,12 @@ use crate::read::attribute::Value;
 use crate::read::body::Val;
 use crate::read::op::Op;
 use crate::read::reader::Reader;
-use halite_hlo::proto::{HloInstructionProto, ReplicaGroup, SourceTarget};
+use halite_hlo::proto::{HloInstructionProto, Numbers, ReplicaGroup, SourceTarget};
 use halite_support::{Result, codes};
 
 pub(super) fn all_gather<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
     let dimension = reader.int(&mut op, ["all_gather_dim"; 2])?;
-    grouped(reader, op, |inst| inst.dimensions = vec![dimension])
+    grouped(reader, op, |inst| inst.dimensions = Numbers::from_slice(&[dimension]))
 }
 
 pub(super) fn all_reduce<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
@@ -21,7 +21,7 @@ pub(super) fn reduce_scatter<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Res
     let dimension = reader.int(&mut op, ["scatter_dimension"; 2])?;
     let combiners = reader.combiners(&mut op, 1)?;
     grouped(reader, op, |inst| {
-        inst.dimensions = vec![dimension];
+        inst.dimensions = Numbers::from_slice(&[dimension]);
         inst.called_computation_ids = combiners;
     })
 }
@@ -34,7 +34,7 @@ pub(super) fn all_to_all<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<
     if split != concat {
         return Err(reader.fault_of(&op, codes::FOREIGN, "joins along another dimension than it splits"));
     }
-    grouped(reader, op, |inst| inst.dimensions = vec![split])
+    grouped(reader, op, |inst| inst.dimensions = Numbers::from_slice(&[split]))
 }
 
 pub(super) fn permute<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {

@@ -5,6 +5,7 @@ use crate::read::op::Op;
 use crate::read::reader::Reader;
 use crate::read::types::TypeId;
 use halite_hlo::ArrayType;
+use halite_hlo::proto::{Numbers, ShapeProto, Shared};
 use halite_support::{Result, codes};
 use halite_tensor::DType;
 
@@ -58,7 +59,7 @@ pub(super) fn branches<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Ve
     if op.operands.len() != 1 {
         return Err(reader.fault_of(&op, codes::ARITY, "takes one operand"));
     }
-    let mut called = Vec::new();
+    let mut called = Numbers::new();
     for mut region in std::mem::take(&mut op.regions) {
         require(reader, &op, &region, (&[], &op.results))?;
         let types: Vec<TypeId> = region.captures.iter().map(|capture| capture.outer.ty).collect();
@@ -123,7 +124,7 @@ fn in_tuple<'t>(
     reader: &mut Reader<'t>,
     mut op: Op<'t>,
     results: &[TypeId],
-    shape: halite_hlo::proto::ShapeProto,
+    shape: Shared<ShapeProto>,
     called: impl Iterator<Item = usize>,
 ) -> Result<Vec<Val>> {
     let frontend = reader.rest_of(&mut op)?;

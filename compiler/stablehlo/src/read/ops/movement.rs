@@ -3,7 +3,7 @@
 use crate::read::body::Val;
 use crate::read::op::Op;
 use crate::read::reader::Reader;
-use halite_hlo::proto::{PaddingConfig, PaddingConfigDimension, SliceDimensions};
+use halite_hlo::proto::{Numbers, PaddingConfig, PaddingConfigDimension, SliceDimensions};
 use halite_support::{Result, codes};
 use halite_tensor::Shape;
 
@@ -22,7 +22,7 @@ pub(super) fn transpose<'t>(reader: &mut Reader<'t>, op: Op<'t>) -> Result<Vec<V
 /// An operation whose only attribute is the list of its dimensions.
 fn listed<'t>(reader: &mut Reader<'t>, mut op: Op<'t>, names: [&str; 2]) -> Result<Vec<Val>> {
     let dimensions = reader.list(&mut op, names)?;
-    reader.emit(op, |inst| inst.dimensions = dimensions)
+    reader.emit(op, |inst| inst.dimensions = Numbers::from_slice(&dimensions))
 }
 
 /// A broadcast. Dimensions of size 1 that grow are left out first, since HLO repeats whole values alone; their order ascends.
@@ -42,7 +42,7 @@ fn spread<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
     kept.sort_by_key(|&at| dimensions[at]);
     let is_moved = !kept.is_sorted();
     if kept.len() == from.rank() && !is_moved {
-        return reader.emit(op, |inst| inst.dimensions = dimensions);
+        return reader.emit(op, |inst| inst.dimensions = Numbers::from_slice(&dimensions));
     }
     let mut value = operand;
     let place = op.place;
@@ -67,13 +67,13 @@ fn spread<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
         body.inst(value.inst).dimensions = order;
     }
     op.operands = vec![value];
-    let dimensions = kept.iter().map(|&at| dimensions[at]).collect();
+    let dimensions: Numbers = kept.iter().map(|&at| dimensions[at]).collect();
     reader.emit(op, |inst| inst.dimensions = dimensions)
 }
 
 pub(super) fn concatenate<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
     let dimension = reader.int(&mut op, ["dimension", "dim"])?;
-    reader.emit(op, |inst| inst.dimensions = vec![dimension])
+    reader.emit(op, |inst| inst.dimensions = Numbers::from_slice(&[dimension]))
 }
 
 pub(super) fn pad<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {

@@ -30,8 +30,8 @@ fn spread<'t>(reader: &mut Reader<'t>, op: &mut Op<'t>, operands: &[usize]) {
         let Some(operand) = op.operands.get_mut(at) else { continue };
         let own = reader.types.shape(operand.ty);
         if own.dimensions.is_empty() && !shape.dimensions.is_empty() {
-            let spread = ShapeProto { element_type: own.element_type, ..shape.clone() };
-            operand.inst = reader.frame().body.push("broadcast", &[operand.inst], spread, op.place);
+            let spread = ShapeProto { element_type: own.element_type, ..(*shape).clone() };
+            operand.inst = reader.frame().body.push("broadcast", &[operand.inst], spread.into(), op.place);
         }
     }
 }

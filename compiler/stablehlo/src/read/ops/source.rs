@@ -6,7 +6,7 @@ use crate::read::dense::{Elements, bytes_of, elements, elided, of_bytes};
 use crate::read::op::Op;
 use crate::read::reader::Reader;
 use crate::read::types::TypeId;
-use halite_hlo::proto::LiteralProto;
+use halite_hlo::proto::{LiteralProto, Numbers};
 use halite_hlo::{ArrayType, Opcode, RngAlgorithm};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
@@ -36,10 +36,12 @@ pub(super) fn constant<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Ve
     reader.emit(op, |inst| inst.literal = Some(literal))
 }
 
-fn literal<'t>(reader: &Reader<'t>, op: &Op<'t>, ty: ArrayType, bytes: Vec<u8>) -> Result<Box<LiteralProto>> {
+fn literal<'t>(reader: &mut Reader<'t>, op: &Op<'t>, ty: ArrayType, bytes: Vec<u8>) -> Result<Box<LiteralProto>> {
+    let shared = reader.types.of(ty.clone());
     let tensor = HostTensor::from_bytes(ty.dtype, ty.shape, bytes);
     let tensor = tensor.map_err(|_| reader.fault_of(op, codes::SHAPE, "has not as many elements as its type"))?;
-    Ok(Box::new(LiteralProto::of(&tensor)))
+    let shape = Some(reader.types.shape(shared));
+    Ok(Box::new(LiteralProto { shape, ..LiteralProto::of(&tensor) }))
 }
 
 /// A constant that is one element for all.
@@ -81,7 +83,7 @@ fn resource<'t>(reader: &Reader<'t>, name: &str, ty: TypeId, place: (usize, usiz
 
 pub(super) fn iota<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
     let dimension = reader.int(&mut op, ["iota_dimension", "dim"])?;
-    reader.emit(op, |inst| inst.dimensions = vec![dimension])
+    reader.emit(op, |inst| inst.dimensions = Numbers::from_slice(&[dimension]))
 }
 
 pub(super) fn random_bits<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {

@@ -4,14 +4,14 @@ use crate::read::attribute::Value;
 use crate::read::body::Val;
 use crate::read::op::Op;
 use crate::read::reader::Reader;
-use halite_hlo::proto::{FrontendAttributes, HloInstructionProto};
+use halite_hlo::proto::{FrontendAttributes, HloInstructionProto, Numbers};
 use halite_support::{Result, codes};
 
 pub(super) fn reduce<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
     let dimensions = reader.list(&mut op, ["dimensions"; 2])?;
     let combiners = reader.combiners(&mut op, 1)?;
     reader.emit(op, |inst| {
-        inst.dimensions = dimensions;
+        inst.dimensions = Numbers::from_slice(&dimensions);
         inst.called_computation_ids = combiners;
     })
 }
@@ -29,7 +29,7 @@ pub(super) fn sort<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Va
     }
     let combiners = reader.combiners(&mut op, 1)?;
     reader.emit(op, |inst| {
-        inst.dimensions = vec![dimension];
+        inst.dimensions = Numbers::from_slice(&[dimension]);
         inst.is_stable = is_stable;
         inst.called_computation_ids = combiners;
     })
@@ -52,7 +52,7 @@ pub(super) fn barrier<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec
 
 pub(super) fn call<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
     let callee = callee(reader, &mut op, "callee")?;
-    reader.emit(op, |inst| inst.called_computation_ids = vec![callee])
+    reader.emit(op, |inst| inst.called_computation_ids = Numbers::from_slice(&[callee]))
 }
 
 /// The number of the function that an attribute names.
@@ -78,9 +78,9 @@ pub(super) fn composite<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<V
         [("composite.name", name), ("composite.attributes", attributes), ("composite.version", version.to_string())];
     let own = said.map(|(key, text)| (key.to_owned(), text));
     let more = reader.rest_of(&mut op)?;
-    let values = reader.emit(op, |inst| inst.called_computation_ids = vec![callee])?;
+    let values = reader.emit(op, |inst| inst.called_computation_ids = Numbers::from_slice(&[callee]))?;
     let body = &mut reader.frame().body;
-    let made = body.instructions.iter_mut().rev().find(|inst| inst.called_computation_ids == [callee]);
+    let made = body.instructions.iter_mut().rev().find(|inst| inst.called_computation_ids[..] == [callee]);
     if let Some(made) = made {
         let map = own.into_iter().chain(more.into_iter().flat_map(|more| more.map)).collect();
         made.frontend_attributes = Some(Box::new(FrontendAttributes { map }));
@@ -165,7 +165,7 @@ pub(super) fn same<'t>(_: &mut Reader<'t>, op: Op<'t>) -> Result<Vec<Val>> {
 
 impl<'t> Reader<'t> {
     /// The computations of the regions of an operation, of which it has so many.
-    pub(crate) fn combiners(&mut self, op: &mut Op<'t>, count: usize) -> Result<Vec<i64>> {
+    pub(crate) fn combiners(&mut self, op: &mut Op<'t>, count: usize) -> Result<Numbers> {
         let regions = std::mem::take(&mut op.regions);
         if regions.len() != count {
             let reason = format!("has {count} regions, found {}", regions.len());

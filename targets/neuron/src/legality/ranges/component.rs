@@ -35,7 +35,7 @@ impl Components<'_> {
         let Some(visits) = self.visits.checked_sub(1) else { return whole };
         self.visits = visits;
         let inst = self.graph.inst(at);
-        let narrowed = match inst.opcode.as_str() {
+        let narrowed = match &*inst.opcode {
             "concatenate" if inst.dimensions.first() == Some(&(dim as i64)) => self.part(at, dim, place),
             "constant" => self.constant(at, dim, place),
             "broadcast" => self.broadcast(at, dim, place),
@@ -64,7 +64,7 @@ impl Components<'_> {
 
     fn constant(&self, at: usize, dim: usize, place: i64) -> Option<IntRange> {
         let inst = self.graph.inst(at);
-        let shape = inst.shape.as_ref()?;
+        let shape = inst.shape.as_deref()?;
         let inner =
             shape.dimensions.get(dim + 1..)?.iter().try_fold(1i64, |product, &size| product.checked_mul(size))?;
         let (inner, size) = (usize::try_from(inner.max(1)).ok()?, usize::try_from(*shape.dimensions.get(dim)?).ok()?);
@@ -80,7 +80,7 @@ impl Components<'_> {
 
     fn elementwise(&mut self, at: usize, dim: usize, place: i64) -> Option<IntRange> {
         let sizes = |shape: Option<&ShapeProto>| shape.map(|shape| shape.dimensions.clone());
-        let whole = sizes(self.graph.inst(at).shape.as_ref());
+        let whole = sizes(self.graph.inst(at).shape.as_deref());
         let mut operands = Vec::new();
         for number in 0..self.graph.inst(at).operand_ids.len() {
             // A scalar, as `clamp` and `select` take one, is the same everywhere.

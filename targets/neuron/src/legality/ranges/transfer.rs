@@ -9,7 +9,7 @@ use halite_tensor::{DType, IntRange};
 pub(super) fn result(graph: &Graph, at: usize, operand: impl Fn(usize) -> IntRange) -> Option<IntRange> {
     let inst = graph.inst(at);
     let (x, y) = (|| operand(0), || operand(1));
-    Some(match inst.opcode.as_str() {
+    Some(match &*inst.opcode {
         "constant" => return constant(graph, at),
         "iota" => IntRange::new(0, i128::from(dimension(graph, at)?.max(1)) - 1),
         "convert" => return converted(graph, at, x()),
@@ -47,7 +47,7 @@ pub(in crate::legality) fn combiner(graph: &Graph, at: usize) -> Option<&str> {
     let inst = graph.inst(root);
     let parameter = |at: usize| (graph.inst(at).opcode == "parameter").then(|| graph.inst(at).parameter_number);
     let operand = |number: usize| graph.operand(root, number).and_then(parameter);
-    match (inst.opcode.as_str(), inst.operand_ids.len()) {
+    match (&*inst.opcode, inst.operand_ids.len()) {
         ("parameter", _) if inst.parameter_number == 1 => Some(ASSIGN),
         ("copy", 1) if operand(0) == Some(1) => Some(ASSIGN),
         (opcode, 2) if matches!((operand(0), operand(1)), (Some(0), Some(1)) | (Some(1), Some(0))) => Some(opcode),
@@ -85,13 +85,13 @@ fn is_pred(graph: &Graph, at: usize) -> bool {
 fn dimension(graph: &Graph, at: usize) -> Option<i64> {
     let inst = graph.inst(at);
     let dim = usize::try_from(*inst.dimensions.first()?).ok()?;
-    inst.shape.as_ref()?.dimensions.get(dim).copied()
+    inst.shape.as_deref()?.dimensions.get(dim).copied()
 }
 
 /// The range of the integers of a constant.
 pub(in crate::legality) fn constant(graph: &Graph, at: usize) -> Option<IntRange> {
     let inst = graph.inst(at);
-    let values = literal::integers(inst.literal.as_ref()?, dtype(inst.shape.as_ref())?);
+    let values = literal::integers(inst.literal.as_ref()?, dtype(inst.shape.as_deref())?);
     values.map(|value| IntRange::new(value, value)).reduce(IntRange::union)
 }
 
