@@ -1,5 +1,6 @@
 //! The floating-point operations that a model asks for.
 
+use halite_ir::graph::live_insts;
 use halite_ir::{
     Def, Function, InferCx, Module, NamedParams, Op, Param, Registry, ResultRole, Value, function_totals,
     inline_into_entry, inst_cost,
@@ -35,7 +36,9 @@ pub(crate) fn model_flops(forward: &Function, is_trained: bool) -> u128 {
     let weights = forward.params.iter().filter(|param| param.weight().is_some_and(|info| !info.frozen));
     let mut trained: HashSet<Value> = weights.map(|param| param.value).filter(|_| is_trained).collect();
     let mut all = 0_u128;
-    for inst in &forward.insts {
+    // A function that states its gradient is written out with it, and nothing reads that.
+    let live = live_insts(&cx, forward);
+    for (inst, _) in forward.insts.iter().zip(live).filter(|(_, live)| *live) {
         let gradients = inst.args.iter().filter(|arg| trained.contains(arg)).count() as u128;
         if matches!(inst.op, Op::DotGeneral(_)) {
             all += u128::from(inst_cost(&cx, &[], forward, inst).flops) * (1 + gradients);

@@ -6,7 +6,7 @@ pub use dot::{dot, dot_function};
 
 use crate::infer::InferCx;
 use crate::ops::Op;
-use crate::syntax::{Def, FuncId, Function, Module, Value};
+use crate::syntax::{Def, FuncId, Function, Module, Phase, Value};
 use halite_support::{Diagnostic, Result, codes};
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -152,6 +152,17 @@ pub(crate) fn reached_through(functions: &[Function], follows: impl Fn(&Op) -> b
         }
     }
     reached
+}
+
+/// Flags of the functions that state their gradients, until these are taken; indexed by function.
+pub fn stating_gradients(module: &Module) -> Vec<bool> {
+    let mut states = vec![false; module.functions.len()];
+    if module.phase == Phase::Built {
+        let ops = module.functions.iter().flat_map(|function| &function.insts).map(|inst| &inst.op);
+        let calls = ops.filter_map(|op| if let Op::CallWithGradient(call) = op { Some(call.callee) } else { None });
+        calls.for_each(|callee| states[callee.index()] = true);
+    }
+    states
 }
 
 /// The functions that give kernels their meaning, where the entry of a verified module reaches one; in their order.

@@ -13,6 +13,7 @@ mod atan2;
 mod bitcast_convert;
 mod broadcast_in_dim;
 mod call;
+mod call_with_gradient;
 mod cbrt;
 mod ceil;
 mod clamp;
@@ -159,6 +160,7 @@ ops! {
     bitcast_convert::BitcastConvert,
     broadcast_in_dim::BroadcastInDim,
     call::Call,
+    call_with_gradient::CallWithGradient,
     cbrt::Cbrt,
     ceil::Ceil,
     clamp::Clamp,

@@ -25,7 +25,8 @@ use rustc_hash::FxHashSet;
 ///
 /// A function that is called becomes two, made once for each set of results with a cotangent and of wanted arguments:
 /// `@f_forward` returns beside the results of `@f` its residuals, which are the values that the gradient reads, and
-/// `@f_backward` takes these and the cotangents. `cut` then says which residuals are kept.
+/// `@f_backward` takes these and the cotangents. `cut` then says which residuals are kept. Where the call is a `call_with_gradient`, both
+/// are the halves of `@f` itself: what does not read the cotangents that it takes, and what does.
 ///
 /// ```text
 /// func @main(%w: f32[] {weight}) -> (loss: f32[] {loss}) {

@@ -2,7 +2,7 @@
 
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Milestone, Pass, PassCx, PassInfo, Relation};
-use halite_ir::graph::decompositions;
+use halite_ir::graph::{decompositions, stating_gradients};
 use halite_ir::{Edge, FuncId, Function, Inst, Module, inline_calls};
 use halite_recipe::Calls;
 use halite_support::{Diagnostic, Result, codes};
@@ -15,7 +15,8 @@ const KEPT_INSTS: usize = 16;
 
 /// Replaces every call in every function by the body of its callee and drops what is no longer reached, so that the entry,
 /// the decompositions of its kernels and what is marked `noinline` are the only functions left. Where calls of the model's
-/// functions stay calls (`emit.calls`), those of 16 instructions and more are marked so.
+/// functions stay calls (`emit.calls`), those of 16 instructions and more are marked so. Before gradients are taken a function that states
+/// its own, called by `call_with_gradient`, stays one.
 /// A module of which that makes more than a million instructions is refused.
 ///
 /// ```text
@@ -45,9 +46,11 @@ impl Pass for Inline {
         if !insts.any(|inst| inlined(&module.functions, inst).is_some()) {
             return Ok(Changed::when(module.drop_unreached() | kept));
         }
-        let stays = stays(module);
+        let gradients = stating_gradients(module);
+        let stays = stays(module, &gradients);
         check_size(module, &stays)?;
-        let written: Vec<bool> = module.functions.iter().map(|function| !function.noinline).collect();
+        let written = module.functions.iter().zip(&gradients).map(|(function, states)| !function.noinline && !states);
+        let written: Vec<bool> = written.collect();
         let inlined = inline_calls(module, cx.registry, &written, &stays)?;
         Ok(Changed::when(inlined | module.drop_unreached() | kept))
     }
@@ -71,9 +74,11 @@ fn inlined<'i>(callees: &[Function], inst: &'i Inst) -> Option<Edge<'i>> {
     inst.call().filter(|edge| callees.get(edge.callee.index()).is_some_and(|callee| !callee.noinline))
 }
 
-/// For each function, whether it is left: the entry, marked functions, and the decompositions of the kernels that the entry reaches.
-fn stays(module: &Module) -> Vec<bool> {
-    let mut stays: Vec<bool> = module.functions.iter().map(|function| function.noinline).collect();
+/// For each function, whether it is left: the entry, marked functions, those that state their `gradients`, and the decompositions of the
+/// kernels that the entry reaches.
+fn stays(module: &Module, gradients: &[bool]) -> Vec<bool> {
+    let marked = module.functions.iter().zip(gradients).map(|(function, states)| function.noinline || *states);
+    let mut stays: Vec<bool> = marked.collect();
     decompositions(module).into_iter().for_each(|decomposition| stays[decomposition.index()] = true);
     if let Some(entry) = stays.last_mut() {
         *entry = true;

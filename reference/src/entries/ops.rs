@@ -10,7 +10,7 @@ use halite_support::doc::{first_sentence, paragraphs};
 use halite_tensor::DType;
 
 /// Ops that need a function of the module, so that no instruction of them stands alone, each in one.
-const WITH_FUNCTIONS: [(&str, &str); 2] = [
+const WITH_FUNCTIONS: [(&str, &str); 3] = [
     (
         "call",
         "\
@@ -21,6 +21,22 @@ func @double(%x: f32[4]) -> (f32[4]) {
 
 func @main(%x: f32[4]) -> (f32[4]) {
   %y = call %x {callee = @double} : f32[4]
+  return %y
+}",
+    ),
+    (
+        "call_with_gradient",
+        "\
+func @clipped(%x: f32[4], %ct: f32[4]) -> (f32[4], f32[4]) {
+  %low = constant -1.0 : f32[4]
+  %high = constant 1.0 : f32[4]
+  %gradient = clamp %low, %ct, %high : f32[4]
+  return %x, %gradient
+}
+
+func @main(%x: f32[4]) -> (f32[4]) {
+  %any = constant 0.0 : f32[4]
+  %y, %unread = call_with_gradient %x, %any {callee = @clipped, values = 1} : f32[4], f32[4]
   return %y
 }",
     ),

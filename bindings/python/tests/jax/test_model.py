@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -263,15 +264,6 @@ def random(params: Any, batch: Any) -> jax.Array:
     return perceptron(params, batch) + jax.random.normal(jax.random.key(0))
 
 
-@jax.custom_vjp
-def rounded(x: jax.Array) -> jax.Array:
-    """Straight through in the backward."""
-    return jnp.round(x)
-
-
-rounded.defvjp(lambda x: (jnp.round(x), None), lambda _, ct: (ct,))
-
-
 def model_of(loss: Callable[[Any, Any], Any], params: Any = PARAMS, batch: Any = BATCH, **options: Any) -> Callable[[], Any]:
     return lambda: halite.compile(halite.jax.model(loss, params, batch, **options), roles=["train_step"])
 
@@ -291,7 +283,6 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "one name": (model_of(lambda p, b: jnp.sum(p["a/b"] * p["a-b"] * b), {"a/b": jnp.ones(4), "a-b": jnp.ones(4)}, jnp.ones((2, 4))), "two leaves are called `a_b`"),
     "a name": (model_of(perceptron, name="a model"), "a model cannot be named `a model`"),
     "random bits": (model_of(random), "draws random numbers that do not follow from the batch"),
-    "a rule": (model_of(lambda p, b: jnp.sum(rounded(p["w"]) * b), {"w": jnp.ones(4)}, jnp.ones((2, 4))), "`custom_vjp` of `rounded at "),
     "another size": (lambda: halite.compile(halite.jax.model(perceptron, PARAMS, BATCH), batch=5, roles=["train_step"]), "the recipe states 5 sequences in all"),
 }
 
@@ -346,6 +337,99 @@ def test_no_gradient_goes_through_a_stop(case: str, tmp_path: Path) -> None:
     model = halite.jax.model(loss, params, WIDE, name="saved")
     metrics, gradients = grads_of(model, params, WIDE)
     expected, leaves = jax.value_and_grad(loss)(params, WIDE)
+    np.testing.assert_allclose(metrics["loss"], expected, rtol=1e-12)
+    check_close(gradients, leaves)
+    for ending in ("mlir", "pb"):
+        model.save(tmp_path / f"saved.{ending}")
+        assert train_step(str(tmp_path / f"saved.{ending}")) == train_step(model)
+
+
+@jax.custom_vjp
+def rounded(x: jax.Array) -> jax.Array:
+    """Straight through in the backward."""
+    return jnp.round(x)
+
+
+rounded.defvjp(lambda x: (jnp.round(x), None), lambda _, ct: (ct,))
+
+
+@jax.custom_vjp
+def clipped(x: jax.Array) -> jax.Array:
+    """Itself, with a gradient that is not linear in what it is given."""
+    return x
+
+
+clipped.defvjp(lambda x: (x, None), lambda _, ct: (jnp.clip(ct, -0.01, 0.02),))
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def chosen(power: int, x: jax.Array, at: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Of whole numbers too, with two values, residuals and a `relu` within."""
+    return jax.nn.relu(x[at]) ** power * scale, at + 1
+
+
+def _chosen(power: int, x: jax.Array, at: jax.Array, scale: jax.Array) -> Any:
+    return chosen(power, x, at, scale), (jnp.exp(x), at, scale)
+
+
+def _of_chosen(power: int, kept: Any, ct: Any) -> Any:
+    exp, at, scale = kept
+    return exp.at[at].add(power * ct[0]), None, jnp.sum(ct[0] * exp[at]) + 0 * scale
+
+
+chosen.defvjp(_chosen, _of_chosen)
+
+
+@jax.custom_jvp
+def doubled(x: jax.Array, y: jax.Array) -> jax.Array:
+    """Whose rule calls it."""
+    return jnp.sin(x) * y
+
+
+@doubled.defjvp
+def _doubled(primals: Any, tangents: Any) -> Any:
+    (x, y), (dx, dy) = primals, tangents
+    return doubled(x, y), 2 * jnp.cos(x) * y * dx + 3 * doubled(x, dy)
+
+
+def in_a_loop(params: Any, batch: Any) -> jax.Array:
+    """In a scan, a checkpoint, a branch, under `vmap` and `jit`; one within another."""
+
+    @jax.custom_vjp
+    def outer(x: jax.Array) -> jax.Array:
+        return doubled(x, clipped(x))
+
+    outer.defvjp(lambda x: (outer(x), x), lambda x, ct: (clipped(ct) * jax.nn.relu(x) + jax.lax.cond(x.sum() > 0, doubled, doubled, x, ct),))
+
+    @jax.checkpoint
+    def round_of(x: jax.Array, w: jax.Array) -> tuple[jax.Array, jax.Array]:
+        x = jax.vmap(outer)(x @ w)
+        return x, jnp.mean(jax.jit(doubled)(x, w[:1]))
+
+    x, losses = jax.lax.scan(round_of, batch["x"], params["layers"])
+    return jnp.sum(losses) + jnp.mean(jax.lax.cond(x[0, 0] > 0, clipped, rounded, x) ** 2)
+
+
+AT_ZERO = {"w": np.array([0.0, 1.0, -1.0, 7.0]), "more": np.array([0.0, 0.5, 6.0, -3.0])}
+RULED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
+    "straight through": (lambda p, b: jnp.mean((b["x"] @ rounded(p["w"])) ** 2), SQUARE),
+    "clipped": (lambda p, b: jnp.mean(clipped(b["x"] @ clipped(p["w"])) ** 2), SQUARE),
+    "several values": (lambda p, b: jnp.mean((b["x"] @ chosen(2, p["w"], jnp.array([2, 0, 2, 1]), p["codes"][0, 0])[0]) ** 2), {**SQUARE, "codes": CODES["codes"]}),
+    "a forward rule": (lambda p, b: jnp.mean(doubled(b["x"] @ p["w"], p["w"][0])), SQUARE),
+    "in a loop": (in_a_loop, {"layers": CODES["layers"]}),
+    "of JAX": (
+        lambda p, b: jnp.mean(jnp.sum(b["x"], 0) * (jax.nn.relu(p["w"]) + jax.nn.relu6(p["more"]) + jax.scipy.special.xlogy(p["w"], p["w"] + 2) + jax.nn.softmax(p["w"]))),
+        AT_ZERO,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RULED)
+def test_a_rule_for_a_gradient_holds(case: str, tmp_path: Path) -> None:
+    loss, params = RULED[case]
+    model = halite.jax.model(loss, params, WIDE, name="saved")
+    metrics, gradients = grads_of(model, params, WIDE)
+    expected, leaves = jax.value_and_grad(loss, allow_int=True)(params, WIDE)
     np.testing.assert_allclose(metrics["loss"], expected, rtol=1e-12)
     check_close(gradients, leaves)
     for ending in ("mlir", "pb"):

@@ -85,6 +85,7 @@ impl Op {
     pub fn callee(&self) -> Option<FuncId> {
         match self {
             Op::Call(call) => Some(call.callee),
+            Op::CallWithGradient(call) => Some(call.callee),
             Op::KernelCall(kernel) => Some(kernel.decomposition),
             _ => None,
         }

@@ -1,10 +1,11 @@
 //! Makes the two functions of a derivative: the forward, which returns residuals too, and the backward.
 
 use super::pairs::{Pair, Pairs};
-use super::plan::{Derivative, Plan};
+use super::plan::{Derivative, Given, Plan};
 use super::primal::copy_primal;
 use super::reverse::Reverse;
-use halite_ir::{Function, Module, ParamRole, Registry, ResultRole, Rewriter, Value};
+use halite_ir::graph::depends_on;
+use halite_ir::{Function, Inst, Module, ParamRole, Registry, ResultRole, Rewriter, Value};
 use halite_support::{Name, Result};
 
 /// Makes the functions of all derivatives.
@@ -21,7 +22,10 @@ pub(super) fn pairs(module: &mut Module, registry: &Registry, plan: &Plan) -> Re
     for number in order {
         let derivative = &plan.derivatives[number];
         let source = module.function(derivative.callee).clone();
-        let mut joint = Joint::make(module, registry, &source, derivative, plan.calls_of(number), &pairs)?;
+        let mut joint = match derivative.given {
+            Some(given) => Joint::given(module, registry, &source, derivative, given)?,
+            None => Joint::make(module, registry, &source, derivative, plan.calls_of(number), &pairs)?,
+        };
         for (suffix, name) in [("forward", &mut joint.forward), ("backward", &mut joint.backward)] {
             *name = names.unused(&format!("{}_{suffix}", source.name));
         }
@@ -76,6 +80,40 @@ impl Joint {
         Ok(Self { forward: Name::default(), backward: Name::default(), function, primal, args: source.params.len() })
     }
 
+    /// From a function that calculates its gradient itself: what reads no cotangent is the forward.
+    fn given(
+        module: &mut Module,
+        registry: &Registry,
+        source: &Function,
+        derivative: &Derivative,
+        given: Given,
+    ) -> Result<Self> {
+        let Given { operands: args, values } = given;
+        let cotangents: Vec<Value> = source.params[args..].iter().map(|param| param.value).collect();
+        let late = depends_on(source, &cotangents);
+        let is_late = |inst: &Inst| inst.results.iter().any(|result| late[result.index()]);
+        let mut b = Rewriter::new(module, registry, source);
+        for inst in source.insts.iter().filter(|inst| !is_late(inst)) {
+            b.copy(source, inst)?;
+        }
+        let primal = b.function().insts.len();
+        for inst in source.insts.iter().filter(|inst| is_late(inst)) {
+            b.copy(source, inst)?;
+        }
+        for result in &source.results[..values] {
+            let value = b.value(result.value)?;
+            b.named_result(value, result.name.clone(), result.role.clone());
+        }
+        let floats = source.params[..args].iter().zip(&derivative.wanted);
+        let floats = floats.filter(|(param, _)| source.ty(param.value).dtype().is_float());
+        for (result, _) in source.results[values..].iter().zip(floats).filter(|(_, (_, wanted))| **wanted) {
+            let value = b.value(result.value)?;
+            b.result(value);
+        }
+        let function = b.into_builder().into_function();
+        Ok(Self { forward: Name::default(), backward: Name::default(), function, primal, args })
+    }
+
     /// The values of the forward that the backward reads, but for arguments and what is made of nothing.
     fn residuals(&self, results: usize) -> (Vec<usize>, Vec<Value>) {
         let joint = &self.function;
@@ -128,6 +166,6 @@ impl Joint {
             b.result(value);
         }
         let backward = b.into_builder().finish();
-        Ok(Pair { forward, backward, args, present: derivative.present.clone() })
+        Ok(Pair { forward, backward, takes: self.args, args, present: derivative.present.clone() })
     }
 }

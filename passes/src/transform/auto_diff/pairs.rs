@@ -11,6 +11,8 @@ use smallvec::SmallVec;
 pub(super) struct Pair {
     pub(super) forward: FuncId,
     pub(super) backward: FuncId,
+    /// The number of operands of the call that the forward takes: all but the cotangents of a function that gives its own gradient.
+    pub(super) takes: usize,
     /// The arguments of the forward that the backward takes, before residuals and cotangents.
     pub(super) args: Vec<usize>,
     /// The results of the forward whose cotangents the backward takes, and how many results there are before the residuals.
@@ -48,12 +50,14 @@ impl Pairs {
         inst: &Inst,
         number: usize,
     ) -> Result<()> {
-        let args = rewriter.values(&inst.args)?;
+        let pair = self.pair(number)?;
+        let args = rewriter.values(&inst.args[..pair.takes])?;
         let outer = rewriter.set_loc(inst.loc);
-        let results = rewriter.emit_all(Call { callee: self.pair(number)?.forward }, &args)?;
+        let results = rewriter.emit_all(Call { callee: pair.forward }, &args)?;
         rewriter.set_loc(outer);
-        rewriter.keep_names(source, inst, &results);
-        rewriter.replace_all(inst, &results);
+        let values = &results[..pair.present.len()];
+        rewriter.keep_names(source, inst, values);
+        rewriter.replace_all(inst, values);
         Ok(())
     }
 

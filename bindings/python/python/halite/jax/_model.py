@@ -87,8 +87,7 @@ def model(
 
     Random numbers that do not follow from the batch are refused: they would be the same in each update. A loop over layers, `jax.lax.scan`
     over arrays of a row for each, makes weights of rows: `layers.w` becomes `layers.0.w`, `layers.1.w`, which `stacks` of the model lists.
-    No gradient goes through `jax.lax.stop_gradient`. Rules of the caller's own, by `jax.custom_vjp` or `jax.custom_jvp`, are refused: a
-    program does not say them.
+    No gradient goes through `jax.lax.stop_gradient`, and rules for gradients hold, by `jax.custom_vjp` or `jax.custom_jvp`.
     """
     weights, tree = jax.tree_util.tree_flatten_with_path(params)
     data = jax.tree_util.tree_flatten_with_path(batch)[0]
