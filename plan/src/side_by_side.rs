@@ -23,3 +23,24 @@ pub(super) fn side_by_side<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R +
     };
     items.chunks(cores()).flat_map(at_once).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_support::check_cancelled;
+
+    #[test]
+    fn results_are_in_the_order_of_items() {
+        let items: Vec<usize> = (0..3 * cores() + 1).collect();
+        assert_eq!(side_by_side(&items, |item| 2 * item), items.iter().map(|item| 2 * item).collect::<Vec<_>>());
+        assert_eq!(side_by_side(&[], |item: &usize| *item), [0; 0]);
+    }
+
+    #[test]
+    fn calls_are_part_of_the_work_that_is_cancelled() {
+        let token = CancelToken::default();
+        token.cancel();
+        let seen = token.within(|| side_by_side(&[(), ()], |()| check_cancelled().is_err()));
+        assert_eq!(seen, [true, true]);
+    }
+}

@@ -1,4 +1,4 @@
-//! What the book shows of `halite plan --calibration`. The command compiles for a minute, so that the second tier runs it
+//! The output of `halite plan --calibration` in the book. The command compiles for a minute, so that the second tier runs it
 //! (`HALITE_ROWS=all`). The first tier tells some of the rows again; the others stand beside what is published, and are counted.
 
 use super::read::{Shown, shown, text};
@@ -65,7 +65,7 @@ fn shown_runs_are_those_that_are_published() {
     }
 }
 
-/// What is shown is what the command prints: the runs of a model in the first tier, all of it in the second.
+/// The command prints what the book shows: the runs of a model in the first tier, all of it in the second.
 #[test]
 fn shown_figures_are_told_again() {
     let calibration = calibration();
