@@ -12,9 +12,10 @@ Counts are by group and by what became of it; a wrong one is printed, and the ex
 
 - sorts that need not keep the order of equal elements, if keys are equal and the elements that go with them the same ones;
 - `top_k` of NaN and zeros of both signs: their order is stated nowhere;
-- gradients of `stop_gradient`, of which the program says nothing;
-- f64 rounded to f16, which XLA's CPU rounds to f32 before, and so sometimes to another neighbour; a gradient is of a sum of such;
-- the gradient of `digamma` at negative numbers, where that of JAX is far off at some and ours is SciPy's to 1e-10.
+- sums of bf16 by scatters, which XLA rounds after each number and Halite once, where little is left of larger numbers: to 1e-1 of those;
+- f64 rounded to f16, which XLA's CPU rounds to f32 before, and so sometimes to another neighbour; a gradient is of a sum of such.
+
+The gradient of `digamma` is held to SciPy's: that of JAX is far off at some negative numbers.
 """
 
 import argparse
@@ -28,6 +29,7 @@ import ops  # Sets 64-bit types.
 
 import jax
 import numpy as np
+import scipy.special
 from jax._src.internal_test_util import test_harnesses
 
 TYPES = {"float64", "float32", "bfloat16", "int32", "uint32", "bool"}
@@ -44,13 +46,18 @@ def drawn(every, seed):
 
 
 LOOSE = {
-    "gradients": {"stop_gradient": np.inf, "digamma": np.inf, "convert_element_type": 1e-3},
+    "gradients": {"convert_element_type": 1e-3},
     "values": {},
 }
 """How far gradients and values of a group may be from JAX's, counted apart."""
 
 
-def became(mode, harness, found, leaves):
+def largest(arrays):
+    """The largest element of arrays."""
+    return max((float(np.abs(np.asarray(array, np.float64)).max(initial=0)) for array in arrays), default=0.0)
+
+
+def became(mode, harness, found, leaves, args):
     """What became of the bytes of results: right, wrong, or apart."""
     allowed = max((ALLOWED.get(np.asarray(leaf).dtype.name, 0.0) for leaf in leaves), default=0.0)
     distance = ops.distance(found, leaves)
@@ -59,6 +66,8 @@ def became(mode, harness, found, leaves):
     is_open = distance <= LOOSE[mode].get(harness.group_name, -1.0)
     if mode == "values" and harness.group_name == "sort" and not harness.params["is_stable"]:
         is_open = is_same_sort(found, [np.asarray(leaf) for leaf in leaves], harness.params)
+    if mode == "values" and harness.group_name == "scatter_add" and np.asarray(leaves[0]).dtype.name == "bfloat16":
+        is_open = distance * largest(leaves) <= allowed * largest(args)
     if mode == "values" and harness.group_name == "top_k":
         is_open = is_same_top(found, [np.asarray(leaf) for leaf in leaves])
     return "apart" if is_open else "wrong"
@@ -90,13 +99,20 @@ def is_same_top(found, leaves):
     return np.array_equal(rows(parts[0]), rows(leaves[0]), equal_nan=True) and (np.isnan(leaves[0]).any() or (leaves[0] == 0).any())
 
 
-def gradient(function, args, rng):
+SLOPES = {"digamma": lambda x: scipy.special.polygamma(1, x)}
+"""Derivatives of functions of one array that JAX does not have right."""
+
+
+def gradient(group, function, args, seed):
     """The loss of a function of arrays of f64 and its value with gradients by JAX; `None` where it has none, or no value."""
     if not args or any(np.asarray(arg).dtype != np.float64 for arg in args):
         return None
     try:
-        loss = ops.objective(function, args, rng)
+        loss = ops.objective(function, args, np.random.default_rng(seed))
         value, gradients = jax.value_and_grad(loss, argnums=tuple(range(len(args))))(*args)
+        if slope := SLOPES.get(group):
+            line = ops.objective(lambda x: slope(args[0]) * x, args, np.random.default_rng(seed))
+            gradients = [jax.grad(line)(*args)]
     except Exception:  # JAX has no gradient of some, and none of whole numbers.
         return None
     return (loss, [value, *gradients]) if np.isfinite(value) else None
@@ -115,12 +131,12 @@ def collected(folder, harnesses, seed):
             path = ops.written(folder, f"{number}", function, args)
         except Exception:  # JAX refuses some of its own.
             continue
-        cases["values"][str(path)] = (harness, leaves)
-        if not (made := gradient(function, args, np.random.default_rng([seed, number]))):
+        cases["values"][str(path)] = (harness, leaves, args)
+        if not (made := gradient(harness.group_name, function, args, [seed, number])):
             without += 1
         else:
             path = ops.written(folder, f"{number}.loss", made[0], args)
-            cases["gradients"][str(path)] = (harness, made[1])
+            cases["gradients"][str(path)] = (harness, made[1], args)
     return cases, without
 
 
@@ -136,12 +152,12 @@ def main():
         for mode, expected in cases.items():
             counts, groups = collections.Counter(), collections.defaultdict(collections.Counter)
             refused = ops.run(options.program, mode, list(expected))
-            for path, (harness, leaves) in expected.items():
+            for path, (harness, leaves, args) in expected.items():
                 if path in refused:
                     kind = "refused"
                     reasons[f"{mode}: {refused[path]}"] += 1
                 else:
-                    kind = became(mode, harness, Path(f"{path}.out").read_bytes(), leaves)
+                    kind = became(mode, harness, Path(f"{path}.out").read_bytes(), leaves, args)
                 counts[kind] += 1
                 groups[harness.group_name][kind] += 1
                 wrong += [f"{mode}: {harness.fullname}"] * (kind == "wrong")

@@ -13,6 +13,7 @@ that is wrong is printed, and the exit code is 1.
 import argparse
 import collections
 import random
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,9 @@ jax.config.update("jax_platforms", "cpu")
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+
+lowered = runpy.run_path(str(Path(__file__).parents[2] / "bindings/python/python/halite/jax/_gradients.py"))["lowered"]
+"""The program of a traced function, as `halite.jax.model` has it."""
 
 MODES = ["clip", "fill", "promise_in_bounds"]
 
@@ -263,7 +267,7 @@ def objective(function, args, rng):
 def written(folder, name, function, args):
     """Writes a program and its arguments."""
     path = folder / f"{name}.mlir"
-    path.write_text(jax.jit(function, keep_unused=True).lower(*args).as_text())
+    path.write_text(lowered(jax.jit(function, keep_unused=True).trace(*args)).as_text())
     Path(f"{path}.in").write_bytes(b"".join(np.asarray(arg).tobytes() for arg in args))
     return path
 

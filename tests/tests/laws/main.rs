@@ -32,3 +32,4 @@ mod stages_verified;
 mod step_faults;
 mod truths;
 mod verdicts;
+mod windows;

@@ -95,6 +95,12 @@ impl Addressed<'_> {
     }
 }
 
+/// Whether windows of these sizes are one position of a dimension and all of the others.
+fn is_slice(sizes: &[usize], shape: &Shape, dim: usize) -> bool {
+    let whole = |other: usize| if other == dim { 1 } else { shape[other] };
+    sizes.len() == shape.rank() && (0..shape.rank()).all(|other| sizes[other] == whole(other))
+}
+
 /// The dimensions that walk inside a slice, once that at a position is dropped.
 fn without(walks: &[usize], position: usize) -> Option<Dims> {
     let dropped = *walks.get(position)?;
@@ -169,8 +175,8 @@ fn along_one_dimension(site: &mut Site<'_, '_>) -> Option<Values> {
     let Along { dim, indices, of, .. } = addressed.along(site, &shape, indices)?;
     match of {
         Each::Slice(order) => {
-            let whole = (0..shape.rank()).all(|other| other == dim || sizes.get(other) == Some(&shape[other]));
-            let taken = if whole { site.emit(Take { dim }, &[x, indices])? } else { return None };
+            let taken =
+                if is_slice(&sizes, &shape, dim) { site.emit(Take { dim }, &[x, indices])? } else { return None };
             let (taken, shape) = (site.transposed(taken, order)?, site.ty()?.shape().clone());
             site.reshaped(taken, shape).map(one)
         }
@@ -216,6 +222,13 @@ fn added(site: &mut Site<'_, '_>) -> Option<Values> {
     let Along { dim, indices, inside, of } = addressed.along(site, &shape, indices)?;
     let sums = match of {
         Each::Slice(order) => {
+            let written = site.b.shape(updates);
+            let own = (0..shape.rank()).filter(|other| !dims.inserted_window_dims.contains(other));
+            let mut sizes = Dims::from_elem(1, shape.rank());
+            own.zip(&dims.update_window_dims).for_each(|(other, &walk)| sizes[other] = written[walk]);
+            if !is_slice(&sizes, &shape, dim) {
+                return None;
+            }
             let indexed = site.b.shape(indices).iter().copied();
             let taken: Dims =
                 shape[..dim].iter().copied().chain(indexed).chain(shape[dim + 1..].iter().copied()).collect();
