@@ -27,7 +27,7 @@ parts=(
     "bits|bits of two streams at 20,528 differences, 2^20 words each"
     "random|20,000 random modules, 400 of layers, 2,000 under other names, 40,000 functions of integers"
     "verdicts|a million verdicts, and right programs from 20 seeds"
-    "plans|all published figures beside what arithmetic says of them, and 200 random questions"
+    "plans|all published figures beside what arithmetic says of them, as the book shows them, and 200 random questions"
     "bugs|seeded bugs from five seeds"
     "causality|2,000 masks, 2,000 mutants and 2,000 models of idioms against runs"
     "own-code|every test on the code that XLA makes by itself"
@@ -69,7 +69,7 @@ run() {
             HALITE_RANDOM_MODULES=20000 HALITE_INTEGER_RANGES=20000 "${tests[@]}" --test laws -- \
                 random_modules:: random_layers:: names:: lift:: exact_integers:: ;;
         verdicts) HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 "${tests[@]}" --test laws -- verdicts:: ;;
-        plans) HALITE_ROWS=all HALITE_PLANS=200 "${release[@]}" --test targets -- plan:: plan_laws:: ;;
+        plans) HALITE_ROWS=all HALITE_PLANS=200 "${release[@]}" --test targets --test cli -- plan:: plan_laws:: documents::calibration:: ;;
         bugs) HALITE_BUG_SEEDS=5 "${tests[@]}" --test laws -- seeded_bugs:: ;;
         causality)
             HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 HALITE_CAUSAL_IDIOMS=2000 "${tests[@]}" --test laws -- \

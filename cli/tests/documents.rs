@@ -2,6 +2,7 @@
 //! cannot run here, and those in running text, must name options that exist. Figures in running text are counted again. Links must
 //! lead to an existing place.
 
+mod calibration;
 mod figures;
 mod form;
 mod links;

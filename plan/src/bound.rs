@@ -1,8 +1,12 @@
 //! Bounds that drop a layout before it is compiled.
 
 use super::Layout;
-use super::shallow::{TOLD_WITHIN, Told};
+use super::search::Question;
+use super::shallow::{DEPTHS, TOLD_WITHIN, Told, compiled, line};
+use halite::Session;
+use halite_bundle::{Buffer, BufferRole};
 use halite_estimate::time::{Machine, StepTime};
+use halite_support::Diagnostics;
 use std::collections::HashMap;
 
 /// The figures of a model that bound all layouts.
@@ -19,6 +23,44 @@ pub(super) struct Whole {
 }
 
 impl Whole {
+    /// Those of a sequence on one rank, from shallow models where the layers are known.
+    ///
+    /// # Errors
+    /// When the compiler refuses the model.
+    pub(super) fn of_a_sequence(
+        session: &mut Session,
+        question: &Question,
+        layers: Option<u64>,
+    ) -> Result<Self, Diagnostics> {
+        let [first, second] = DEPTHS;
+        let Some(layers) = layers.filter(|layers| *layers > second) else {
+            return Self::compiled(session, question, None);
+        };
+        let one = Self::compiled(session, question, Some(first))?;
+        let two = Self::compiled(session, question, Some(second))?;
+        let line = |one: f64, two: f64| line(one, two, (layers - first) as f64);
+        Ok(Self {
+            state: line(one.state, two.state),
+            weights: line(one.weights, two.weights),
+            flops: line(one.flops, two.flops),
+            peak: one.peak,
+        })
+    }
+
+    /// Those of a sequence on one rank in a model with so many layers.
+    fn compiled(session: &mut Session, question: &Question, layers: Option<u64>) -> Result<Self, Diagnostics> {
+        let (bundle, _) = compiled(session, question, &Layout::ALONE, layers)?;
+        let (manifest, statistics) = (&bundle.manifest, &bundle.manifest.statistics);
+        let weights = manifest.buffers.iter().filter(|buffer| matches!(buffer.role, BufferRole::Weight(_)));
+        let weights: u64 = weights.map(Buffer::local_bytes).sum();
+        Ok(Self {
+            state: statistics.state_bytes as f64,
+            weights: weights as f64,
+            flops: statistics.matmul_flops_per_token as f64 * statistics.tokens_per_step as f64,
+            peak: question.machine.peak(&manifest.recipe.precision.operand.to_string()),
+        })
+    }
+
     /// The least bytes of state that a rank holds.
     pub(super) fn state_of(&self, layout: &Layout) -> f64 {
         self.weights / (layout.tensor * layout.pipeline * layout.fsdp) as f64 + self.beside_weights(layout)

@@ -18,6 +18,7 @@ mod reference;
 mod rows;
 mod search;
 mod shallow;
+mod side_by_side;
 mod table;
 
 pub use bill::{Bill, Cost, Fits};

@@ -1,12 +1,12 @@
 //! The search for the best layout.
 
 use super::bound::{Least, MicroBatch, MicroBatches, Sizes, Whole};
-use super::shallow::{self, DEPTHS, Told, compiled, line, told};
+use super::shallow::{self, Told, compiled, source, told};
+use super::side_by_side::{cores, side_by_side};
 use crate::{Bill, Layout, Space};
 use halite::Session;
-use halite::source::Model;
+use halite::source::{Model, Source};
 use halite_bundle::estimate::FitVerdict;
-use halite_bundle::{Buffer, BufferRole};
 use halite_estimate::time::Machine;
 use halite_recipe::{ConfigValue, Recompute, RecomputePolicy};
 use halite_support::{Diagnostic, Diagnostics, check_cancelled, codes};
@@ -115,6 +115,8 @@ pub struct Search<'a> {
     micro_batches: MicroBatches,
     /// Time and memory as shallow models tell them.
     told: HashMap<Layout, Told>,
+    /// The bills of layouts that were compiled whole before it is their turn.
+    ahead: HashMap<Layout, Result<Bill, Diagnostics>>,
 }
 
 /// The part of a layout that decides which ranks of a stage make a group: tensor, data, fsdp, and whether there are stages.
@@ -175,7 +177,7 @@ impl<'a> Search<'a> {
             fixed: fixed.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect(),
         };
         // One rank with the whole model says what all of it takes.
-        let one = whole_of(session, question, space.layers)?;
+        let one = Whole::of_a_sequence(session, question, space.layers)?;
         let whole = Whole { flops: one.flops * space.sequences as f64, ..one };
         let plan = Plan {
             planned: Vec::new(),
@@ -185,7 +187,7 @@ impl<'a> Search<'a> {
             refusals: IndexMap::new(),
         };
         let (illegal, micro_batches, told) = (HashMap::new(), MicroBatches::default(), HashMap::new());
-        Ok(Self { session, question, space, whole, plan, illegal, micro_batches, told })
+        Ok(Self { session, question, space, whole, plan, illegal, micro_batches, told, ahead: HashMap::new() })
     }
 
     /// All layouts, in the order in which they are listed.
@@ -213,14 +215,14 @@ impl<'a> Search<'a> {
             }
             waiting.push(Waiting { layout, least: seconds, state: Known::Bounds });
         }
-        while let Some(at) = first(&waiting) {
+        while let Some(at) = first(&waiting, self.gathers(&waiting)) {
             check_cancelled()?;
             let next = waiting.swap_remove(at);
             if self.worst().is_some_and(|worst| next.least > worst) {
                 self.plan.considered.too_slow += waiting.len() + 1;
                 break;
             }
-            if let Some(next) = self.look(next)? {
+            if let Some(next) = self.look(next, &waiting)? {
                 waiting.push(next);
             }
             progress(&self.plan.considered, self.plan.planned.first());
@@ -228,8 +230,41 @@ impl<'a> Search<'a> {
         Ok(self.plan)
     }
 
-    /// Looks closer at a layout; returns it where it still waits.
-    fn look(&mut self, next: Waiting) -> Result<Option<Waiting>, Diagnostics> {
+    /// Whether layouts that shallow models told of wait for others, so that many are compiled at once: where all of them are to be shown,
+    /// nothing is dropped for being slow, and those that can be faster are looked at in any case.
+    fn gathers(&self, waiting: &[Waiting]) -> bool {
+        let known = waiting.iter().filter(|own| own.state == Known::Shallow).count();
+        self.plan.planned.len() + known < self.question.shown && known < waiting.len()
+    }
+
+    /// The bill of a layout, compiled whole. Beside it those are compiled that come next of what shallow models told of: as many as are to
+    /// be shown, or as there are cores.
+    fn bill(&mut self, next: &Waiting, waiting: &[Waiting]) -> Result<Bill, Diagnostics> {
+        if let Some(bill) = self.ahead.remove(&next.layout) {
+            return bill;
+        }
+        let worst = self.worst().unwrap_or(f64::INFINITY);
+        let comes = |own: &&Waiting| own.state == Known::Shallow && own.least <= worst;
+        let mut others: Vec<&Waiting> = waiting.iter().filter(comes).collect();
+        others.retain(|own| !self.ahead.contains_key(&own.layout));
+        others.sort_by(|a, b| a.least.total_cmp(&b.least));
+        others.truncate(cores().max(self.question.shown - self.plan.planned.len()) - 1);
+        let layouts = std::iter::once(next).chain(others).map(|own| own.layout.clone());
+        let loaded = layouts.map(|layout| (source(self.session, self.question, &layout, None), layout));
+        let loaded: Vec<(Result<Source, Diagnostics>, Layout)> = loaded.collect();
+        let session: &Session = self.session;
+        let bills = side_by_side(&loaded, |(source, _)| {
+            let source = source.as_ref().map_err(Clone::clone)?;
+            Bill::compiled(session, source, &self.question.machine).map(|(_, bill)| bill)
+        });
+        let mut bills = loaded.into_iter().map(|(_, layout)| layout).zip(bills);
+        let own = bills.next().map(|(_, bill)| bill);
+        self.ahead.extend(bills);
+        own.unwrap_or_else(|| Err(Diagnostic::bug("a layout was not compiled").into()))
+    }
+
+    /// Looks closer at a layout, for which others wait; returns it where it still waits.
+    fn look(&mut self, next: Waiting, waiting: &[Waiting]) -> Result<Option<Waiting>, Diagnostics> {
         if let Some(reason) = self.illegal.get(&axes(&next.layout)) {
             *self.plan.refusals.entry(reason.clone()).or_default() += 1;
             self.plan.considered.refused += 1;
@@ -273,8 +308,8 @@ impl<'a> Search<'a> {
                 Ok(Some(Waiting { least: known.seconds, state: Known::Shallow, ..next }))
             }
             Known::Shallow => {
-                let bill = compiled(self.session, self.question, &next.layout, None);
-                let Some((_, bill)) = self.taken(&next.layout, bill)? else { return Ok(None) };
+                let bill = self.bill(&next, waiting);
+                let Some(bill) = self.taken(&next.layout, bill)? else { return Ok(None) };
                 self.plan.considered.compiled += 1;
                 if bill.fits.is_some_and(|fits| fits.verdict() == FitVerdict::DoesNotFit)
                     || bill.memory[0] > self.question.machine.capacity
@@ -418,41 +453,13 @@ fn recomputes(stated: &[Recompute]) -> Vec<&'static str> {
     more.map(|(_, written)| written).collect()
 }
 
-/// The position of the layout that can be fastest, of equals the first that was listed.
-fn first(waiting: &[Waiting]) -> Option<usize> {
+/// The position of the layout that can be fastest, of equals the first that was listed; none that shallow models told of where these wait.
+fn first(waiting: &[Waiting], others: bool) -> Option<usize> {
     let least = |(_, a): &(usize, &Waiting), (_, b): &(usize, &Waiting)| {
         // What is known best comes first: it may end the search.
         let known = |own: &Waiting| own.state != Known::Shallow;
         a.least.total_cmp(&b.least).then(known(a).cmp(&known(b)))
     };
-    waiting.iter().enumerate().min_by(least).map(|(at, _)| at)
-}
-
-/// State, weights and operations of the whole model on one rank, from shallow ones where its layers are known.
-fn whole_of(session: &mut Session, question: &Question, layers: Option<u64>) -> Result<Whole, Diagnostics> {
-    let [first, second] = DEPTHS;
-    let Some(layers) = layers.filter(|layers| *layers > second) else { return totals(session, question, None) };
-    let one = totals(session, question, Some(first))?;
-    let two = totals(session, question, Some(second))?;
-    let line = |one: f64, two: f64| line(one, two, (layers - first) as f64);
-    Ok(Whole {
-        state: line(one.state, two.state),
-        weights: line(one.weights, two.weights),
-        flops: line(one.flops, two.flops),
-        peak: one.peak,
-    })
-}
-
-/// State, weights and operations of a model with so many layers for a sequence on one rank.
-fn totals(session: &mut Session, question: &Question, layers: Option<u64>) -> Result<Whole, Diagnostics> {
-    let (bundle, _) = compiled(session, question, &Layout::ALONE, layers)?;
-    let (manifest, statistics) = (&bundle.manifest, &bundle.manifest.statistics);
-    let weights = manifest.buffers.iter().filter(|buffer| matches!(buffer.role, BufferRole::Weight(_)));
-    let weights: u64 = weights.map(Buffer::local_bytes).sum();
-    Ok(Whole {
-        state: statistics.state_bytes as f64,
-        weights: weights as f64,
-        flops: statistics.matmul_flops_per_token as f64 * statistics.tokens_per_step as f64,
-        peak: question.machine.peak(&manifest.recipe.precision.operand.to_string()),
-    })
+    let open = waiting.iter().enumerate().filter(|(_, own)| !others || own.state != Known::Shallow);
+    open.min_by(least).map(|(at, _)| at)
 }

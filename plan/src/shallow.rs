@@ -5,15 +5,15 @@
 
 use super::Layout;
 use super::search::Question;
+use super::side_by_side::side_by_side;
 use crate::Bill;
 use halite::Session;
 use halite::source::Source;
 use halite_bundle::{Action, Bundle, ModuleEntry};
 use halite_estimate::time::{Machine, StepTime, step_time};
 use halite_recipe::Recipe;
-use halite_support::{CancelToken, Diagnostics};
+use halite_support::{Diagnostic, Diagnostics};
 use std::collections::HashSet;
-use std::panic::resume_unwind;
 
 /// Shallow models are within this share of the whole one; a law holds them to it.
 pub(super) const TOLD_WITHIN: f64 = 0.03;
@@ -46,7 +46,7 @@ pub(super) fn compiled(
     Bill::compiled(session, &source, &question.machine)
 }
 
-fn source(
+pub(super) fn source(
     session: &mut Session,
     question: &Question,
     layout: &Layout,
@@ -83,17 +83,13 @@ pub(super) fn told(
     if layers <= depths[1] * parts + beside {
         return Ok(of(compiled(session, question, layout, None)?, &question.machine));
     }
-    let sources = depths.map(|depth| source(session, question, layout, Some(depth * parts + beside)));
-    let [one, two] = sources;
-    let (one, two) = (one?, two?);
+    let mut shallow = |depth: u64| source(session, question, layout, Some(depth * parts + beside));
+    let sources = [shallow(depths[0])?, shallow(depths[1])?];
     let session: &Session = session;
-    let compile = |source: &Source| Bill::compiled(session, source, &question.machine);
-    let cancel = CancelToken::current();
-    let (one, two) = std::thread::scope(|scope| {
-        let two = scope.spawn(|| cancel.within(|| compile(&two)));
-        (compile(&one), two.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    });
-    let (one, two) = (of(one?, &question.machine), of(two?, &question.machine));
+    let compiled = side_by_side(&sources, |source| Bill::compiled(session, source, &question.machine));
+    let told = compiled.into_iter().map(|compiled| Ok(of(compiled?, &question.machine)));
+    let told = told.collect::<Result<Vec<Told>, Diagnostics>>()?;
+    let [one, two] = &told[..] else { return Err(Diagnostic::bug("two models were not compiled").into()) };
     let more = (layers / parts - depths[0]) as f64;
     // The peak may be another moment in the second model, which keeps more and needs less beside it; a layer adds no more than to all.
     let added = two.memory - one.memory;

@@ -103,6 +103,7 @@ fn more_memory_is_no_slower() {
             found_again(&next);
             (before, smaller) = (now, smaller + 1);
         }
+        println!("case {case}: {} with {smaller} smaller memories", first.layout);
         Some(smaller)
     });
     let (tried, smaller) = (smaller.len() as u64, smaller.iter().sum::<u64>());
@@ -127,7 +128,9 @@ fn no_bound_is_above_what_it_bounds() {
         let step = layouts.len().div_ceil(LAYOUTS).max(1);
         let first = draws.one_of(&(0..step).collect::<Vec<_>>());
         let drawn = layouts.iter().skip(first).step_by(step);
-        Some(drawn.filter_map(|layout| bounds_hold(&mut session, &question, layout)).sum::<usize>())
+        let bounds = drawn.filter_map(|layout| bounds_hold(&mut session, &question, layout)).sum::<usize>();
+        println!("case {case}: {bounds} bounds");
+        Some(bounds)
     });
     let bounds: usize = all.iter().sum();
     println!("{} questions, {bounds} bounds", all.len());
@@ -233,6 +236,7 @@ fn plans_compile_as_printed() {
         let planned = plan?.planned;
         assert!(planned.is_sorted_by_key(|own| own.bill.step.total), "case {case}: {planned:?}");
         let modules = planned.iter().map(|planned| is_as_printed(&mut session, &question, planned)).sum::<usize>();
+        println!("case {case}: {} layouts, {modules} modules", planned.len());
         Some([planned.len(), modules])
     });
     let (layouts, modules) = all.iter().fold((0, 0), |(layouts, modules), own| (layouts + own[0], modules + own[1]));

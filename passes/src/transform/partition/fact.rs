@@ -45,6 +45,31 @@ impl Fact {
     }
 }
 
+/// The facts about a value where it is read.
+#[derive(Clone, Copy)]
+pub(super) struct Read<'a> {
+    /// Those where it is made.
+    pub(super) made: &'a Fact,
+    /// Its placement, which is that of its sum where that is materialized.
+    pub(super) place: &'a Placement,
+}
+
+impl Read<'_> {
+    pub(super) fn fact(self) -> Fact {
+        let Fact { place: _, stationary, stored, zero, sequence } = self.made;
+        let (place, stored) = (self.place.clone(), stored.clone());
+        Fact { place, stationary: *stationary, stored, zero: *zero, sequence: *sequence }
+    }
+
+    /// Whether these are the same facts.
+    pub(super) fn is(self, fact: &Fact) -> bool {
+        let Fact { place, stationary, stored, zero, sequence } = fact;
+        let made = self.made;
+        let rest = (made.stationary, made.zero, made.sequence) == (*stationary, *zero, *sequence);
+        rest && self.place == place && made.stored == *stored
+    }
+}
+
 /// A digit of a factor of a map: of which, and where within it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FactorDigit {

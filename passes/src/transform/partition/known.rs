@@ -1,7 +1,7 @@
 //! Properties of functions that hold for any placement, and decisions that were made before.
 
 use super::decide::Decision;
-use super::fact::Fact;
+use super::fact::{Fact, Read};
 use halite_ir::composites::Transfer;
 use halite_ir::dims::FactorMap;
 use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType, Value};
@@ -29,7 +29,7 @@ pub(super) struct Known {
 struct Asked {
     facts: Vec<Fact>,
     preferences: Vec<Option<Sharding>>,
-    decision: Decision,
+    decision: Rc<Decision>,
 }
 
 impl Known {
@@ -63,14 +63,20 @@ impl Known {
     }
 
     /// The decision on an instruction, if the same was asked before.
-    pub(super) fn decided(&self, at: usize, facts: &[Fact], preferences: &[Option<Sharding>]) -> Option<Decision> {
+    pub(super) fn decided(
+        &self,
+        at: usize,
+        reads: &[Read<'_>],
+        preferences: &[Option<Sharding>],
+    ) -> Option<Rc<Decision>> {
         let asked = self.asked.borrow();
-        let same = asked[at].iter().find(|asked| asked.facts == facts && asked.preferences == preferences);
+        let same = |asked: &&Asked| reads.iter().zip(&asked.facts).all(|(read, fact)| read.is(fact));
+        let same = asked[at].iter().filter(same).find(|asked| asked.preferences == preferences);
         same.map(|asked| asked.decision.clone())
     }
 
     /// Keeps the decision on an instruction whose operands need no sum before.
-    pub(super) fn keep(&self, at: usize, facts: Vec<Fact>, preferences: &[Option<Sharding>], decision: &Decision) {
+    pub(super) fn keep(&self, at: usize, facts: Vec<Fact>, preferences: &[Option<Sharding>], decision: &Rc<Decision>) {
         let asked = &mut self.asked.borrow_mut()[at];
         asked.truncate(KEPT - 1);
         asked.insert(0, Asked { facts, preferences: preferences.to_vec(), decision: decision.clone() });

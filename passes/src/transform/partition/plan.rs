@@ -1,9 +1,9 @@
 //! Plans: the placements of all values and instructions of functions.
 
 use super::decide::Decision;
-use super::fact::{Fact, Placement, SubAxes};
+use super::fact::{Fact, Placement, Read, SubAxes};
 use super::known::Functions;
-use halite_ir::FuncId;
+use halite_ir::{FuncId, Value};
 use halite_tensor::{DType, Mesh, Sharding};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -33,10 +33,18 @@ pub(super) struct Plan {
     pub(super) terms: Vec<SubAxes>,
 }
 
+impl Plan {
+    /// The facts about a value where it is read.
+    pub(super) fn read(&self, value: Value) -> Read<'_> {
+        let made = &self.facts[value.index()];
+        Read { made, place: self.materialized[value.index()].as_ref().unwrap_or(&made.place) }
+    }
+}
+
 /// The placement of an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    pub(super) decision: Decision,
+    pub(super) decision: Rc<Decision>,
     /// The callee, for a call.
     pub(super) callee: Option<Rc<Key>>,
 }

@@ -1,7 +1,7 @@
 //! Placing a function, one instruction after another.
 
 use super::decide::{Decision, Passing, Question, decide, passing};
-use super::fact::{Fact, Placement, SubAxes, block};
+use super::fact::{Fact, Placement, Read, SubAxes, block};
 use super::known::{Known, narrows_terms};
 use super::plan::{Given, Key, Plan, Plans, Step};
 use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, Op, ResultRole, Value};
@@ -81,22 +81,18 @@ impl<'a> Planner<'a> {
     }
 
     /// The decision on an instruction of a plan if its results had these preferred shardings.
-    pub(super) fn again(&self, plan: &Plan, inst: &Inst, at: usize, preferences: &[Option<Sharding>]) -> Decision {
+    pub(super) fn again(&self, plan: &Plan, inst: &Inst, at: usize, preferences: &[Option<Sharding>]) -> Rc<Decision> {
         let read = |(&arg, place): (&Value, &Placement)| {
-            let fact = plan.facts[arg.index()].clone();
-            match &plan.materialized[arg.index()] {
-                Some(materialized) if place.partial == materialized.partial => {
-                    Fact { place: materialized.clone(), ..fact }
-                }
-                _ => fact,
-            }
+            let read = plan.read(arg);
+            if place.partial == read.place.partial { read } else { Read { place: &read.made.place, ..read } }
         };
-        let facts: Vec<Fact> = inst.args.iter().zip(&plan.steps[at].decision.operands).map(read).collect();
-        let bytes: Vec<u64> = inst.args.iter().map(|&arg| self.function.ty(arg).bytes()).collect();
-        self.known.decided(at, &facts, preferences).unwrap_or_else(|| {
+        let reads: Vec<Read<'_>> = inst.args.iter().zip(&plan.steps[at].decision.operands).map(read).collect();
+        self.known.decided(at, &reads, preferences).unwrap_or_else(|| {
+            let facts: Vec<Fact> = reads.iter().map(|read| read.fact()).collect();
+            let bytes: Vec<u64> = inst.args.iter().map(|&arg| self.function.ty(arg).bytes()).collect();
             let question = self.question(inst, at, (&facts, &bytes), preferences);
             let passing = passing(&question);
-            let decision = decide(&question, &passing);
+            let decision = Rc::new(decide(&question, &passing));
             // With a sum that is still to be materialized the answer is not that of where it is read.
             if passing.iter().all(|passing| matches!(passing, Passing::As(_))) {
                 self.known.keep(at, facts, preferences, &decision);
@@ -126,13 +122,15 @@ impl<'a> Planner<'a> {
     }
 
     /// The decision on an instruction. Sums that it needs are materialized.
-    fn decision(&self, draft: &mut Plan, inst: &Inst, at: usize, preferences: &[Option<Sharding>]) -> Decision {
-        let bytes: Vec<u64> = inst.args.iter().map(|&arg| self.function.ty(arg).bytes()).collect();
+    fn decision(&self, draft: &mut Plan, inst: &Inst, at: usize, preferences: &[Option<Sharding>]) -> Rc<Decision> {
         loop {
-            let facts: Vec<Fact> = inst.args.iter().map(|&arg| self.now(draft, arg)).collect();
-            if let Some(decision) = self.known.decided(at, &facts, preferences) {
+            inst.args.iter().for_each(|&arg| self.settle(draft, arg));
+            let reads: Vec<Read<'_>> = inst.args.iter().map(|&arg| draft.read(arg)).collect();
+            if let Some(decision) = self.known.decided(at, &reads, preferences) {
                 return decision;
             }
+            let facts: Vec<Fact> = reads.iter().map(|read| read.fact()).collect();
+            let bytes: Vec<u64> = inst.args.iter().map(|&arg| self.function.ty(arg).bytes()).collect();
             let question = self.question(inst, at, (&facts, &bytes), preferences);
             let passing = passing(&question);
             let needed = inst.args.iter().zip(&passing).filter_map(|(&arg, passing)| match passing {
@@ -141,7 +139,7 @@ impl<'a> Planner<'a> {
             });
             let needed: Vec<(Value, SubAxes)> = needed.collect();
             if needed.is_empty() {
-                let decision = decide(&question, &passing);
+                let decision = Rc::new(decide(&question, &passing));
                 self.known.keep(at, facts, preferences, &decision);
                 return decision;
             }
@@ -151,9 +149,15 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The facts about a value where it is read. A sum that is read more than once is made at once: passed on, it would be made several
-    /// times. One that is read in shards is scattered to them at once.
+    /// The facts about a value where it is read.
     fn now(&self, draft: &mut Plan, value: Value) -> Fact {
+        self.settle(draft, value);
+        draft.read(value).fact()
+    }
+
+    /// Materializes a value that is read as far as that is due. A sum that is read more than once is made at once: passed on, it would be
+    /// made several times. One that is read in shards is scattered to them at once.
+    fn settle(&self, draft: &mut Plan, value: Value) {
         let place = &draft.facts[value.index()].place;
         let preference = self.preferences[value.index()].as_ref();
         let scattered =
@@ -162,11 +166,6 @@ impl<'a> Planner<'a> {
         let rest: SubAxes =
             place.partial.iter().copied().filter(|sub_axis| is_single && !scattered(sub_axis)).collect();
         self.materialize(draft, value, &rest);
-        let fact = draft.facts[value.index()].clone();
-        match &draft.materialized[value.index()] {
-            Some(materialized) => Fact { place: materialized.clone(), ..fact },
-            None => fact,
-        }
     }
 
     /// Sets the placement of the sum of a value that is a partial sum: its preferred sharding, else shards of the sequence, else on all
@@ -197,6 +196,9 @@ impl<'a> Planner<'a> {
 
     /// Notes that a parameter that is zero is read as terms of a sum.
     fn read_as_terms(&self, draft: &mut Plan, arg: Value, partial: &SubAxes) {
+        if !draft.facts[arg.index()].zero {
+            return;
+        }
         let param = self.function.params.iter().position(|param| param.value == arg);
         if let Some(param) = param.filter(|&param| self.key.params[param].zero) {
             draft.terms[param] = partial.clone();
@@ -254,7 +256,8 @@ impl<'a> Planner<'a> {
         }
         let operands = key.params.iter().map(|fact| fact.place.clone()).collect();
         let results = plan.results.iter().map(|fact| fact.place.clone()).collect();
-        Ok(Step { decision: Decision { operands, results, reduce: None }, callee: Some(Rc::new(key)) })
+        let decision = Rc::new(Decision { operands, results, reduce: None });
+        Ok(Step { decision, callee: Some(Rc::new(key)) })
     }
 
     /// The preferred shardings that the results of a call do not have of themselves. Sums are left to the caller, who may add to them.
