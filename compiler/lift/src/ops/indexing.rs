@@ -225,7 +225,9 @@ fn added(site: &mut Site<'_, '_>) -> Option<Values> {
             let written = site.b.shape(updates);
             let own = (0..shape.rank()).filter(|other| !dims.inserted_window_dims.contains(other));
             let mut sizes = Dims::from_elem(1, shape.rank());
-            own.zip(&dims.update_window_dims).for_each(|(other, &walk)| sizes[other] = written[walk]);
+            for (other, &walk) in own.zip(&dims.update_window_dims) {
+                sizes[other] = *written.get(walk)?;
+            }
             if !is_slice(&sizes, &shape, dim) {
                 return None;
             }
