@@ -1,10 +1,8 @@
 //! `call_with_gradient`.
 
-use super::call::{callee, joint_effect, lower_call, result_types, run_ranks};
-use super::ranks::alone;
+use super::call::{Call, callee, result_types};
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
-use crate::cost::callee_flops;
 use crate::described;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
@@ -41,6 +39,11 @@ impl Default for CallWithGradient {
 }
 
 impl CallWithGradient {
+    /// The call that it is where nobody asks for gradients.
+    fn call(&self) -> Call {
+        Call { callee: self.callee }
+    }
+
     /// The number of parameters of a function that are operands: those before the cotangents of its first `values` results.
     ///
     /// # Errors
@@ -92,11 +95,11 @@ impl OpDef for CallWithGradient {
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        alone(self, cx, args)
+        self.call().eval(cx, args)
     }
 
     fn eval_ranks(&self, cx: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
-        run_ranks(callee("call_with_gradient", cx.functions, self.callee)?, cx, args)
+        self.call().eval_ranks(cx, args)
     }
 
     /// Asked for only where a gradient is differentiated again: auto-diff takes that of the values from the function.
@@ -104,27 +107,24 @@ impl OpDef for CallWithGradient {
         Ok(Vjp::none("a gradient that a function states has none itself"))
     }
 
-    /// Those of the callee's instructions hold; the call only hands values over.
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::STORAGE
+    fn policy(&self, cx: &InferCx<'_>) -> Policy {
+        self.call().policy(cx)
     }
 
-    /// That of the callee.
     fn effect(&self, cx: &InferCx<'_>) -> Effect {
-        joint_effect(cx, self.callee)
+        self.call().effect(cx)
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::new(callee_flops(cx, self.callee), args, results)
+        self.call().cost(cx, args, results)
     }
 
-    /// None is stated: analyses that need more look at the callee.
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::opaque(args, results)
+        self.call().dims(args, results)
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        lower_call(cx, "call_with_gradient", self.callee, args)
+        self.call().lower(cx, args)
     }
 
     /// None: a sample has no module to hold a callee.
