@@ -43,6 +43,18 @@ fn what_is_printed_is_read() {
     assert_eq!(print_large_constants(&again), print_large_constants(&module));
 }
 
+/// XLA prints the names of parameters in signatures without `%`, whatever they begin with.
+#[test]
+fn names_of_parameters_begin_with_anything() {
+    for name in [".0", "0", "0.1", "-a", "f32"] {
+        let module = sound(&entry(&format!("  ROOT %{name} = f32[2]{{0}} parameter(0)")));
+        let text = print_large_constants(&module);
+        assert!(text.contains(&format!("({name}: f32[2])")), "{text}");
+        assert_eq!(print_large_constants(&sound(&text)), text);
+    }
+    assert_eq!(faults("HloModule test\nENTRY %main (: f32[]) -> f32[] {\n}\n")[0].2, "expected a parameter, found `:`");
+}
+
 /// A module that gives its constants.
 pub(crate) fn of_constants(tensors: &[HostTensor]) -> Result<CheckedHlo> {
     let mut module = ModuleBuilder::new("constants");

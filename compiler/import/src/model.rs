@@ -9,6 +9,7 @@ use halite_hlo::graph::Graph;
 use halite_hlo::origin;
 use halite_ir::{Function, InferCx, Layer, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, WeightInfo};
 use halite_lang::is_needed;
+use halite_lift::{is_own, own_composites, stated_name};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::DType;
 
@@ -111,8 +112,14 @@ fn result_of(signature: &Signature, results: &[Value], role: OutputRole) -> Opti
 fn no_op(graph: &Graph, name: &str, count: usize) -> Diagnostic {
     let times = if count == 1 { String::new() } else { format!(", {count} times") };
     let message = format!("the program has `{name}`{times}, for which there is no op");
-    let error = Diagnostic::error(codes::FOREIGN, message).help("write that part of the model in another way");
-    let is_of = |at: &usize| graph.opcode(*at) == name || graph.inst(*at).custom_call_target == name;
+    let help = if is_own(name) {
+        let own: Vec<String> = own_composites().map(|name| format!("`{name}`")).collect();
+        format!("Halite's composites are {}, with the operands that its guide to StableHLO names", own.join(", "))
+    } else {
+        "write that part of the model in another way".to_owned()
+    };
+    let error = Diagnostic::error(codes::FOREIGN, message).help(help);
+    let is_of = |at: &usize| stated_name(graph, *at) == name;
     let first = graph.computations().iter().flat_map(|computation| computation.range()).find(is_of);
     match first.and_then(|at| origin(graph.inst(at), graph.module())) {
         Some(origin) if !origin.file.is_empty() => {

@@ -61,6 +61,17 @@ fn what_a_model_does_not_do_is_refused() {
     assert_eq!(refused(&dot(ranks)), ["the program has `replica_id`: it is the program of one device of several"]);
     let fft = "  %z = stablehlo.custom_call @unknown(%x) : (tensor<4xf32>) -> tensor<4xf32>\n";
     assert_eq!(refused(&dot(fft)), ["the program has `unknown`, for which there is no op"]);
+    let composite = |name: &str, operands: &str, types: &str| {
+        let call = format!(
+            "\"stablehlo.composite\"({operands}) <{{name = \"{name}\", decomposition = @other}}> : ({types}) -> tensor<4xf32>"
+        );
+        let other = types.split(", ").enumerate().map(|(at, ty)| format!("%{at}: {ty}")).collect::<Vec<_>>().join(", ");
+        let other = format!("\nfunc.func private @other({other}) -> tensor<4xf32> {{\n  return %0 : tensor<4xf32>\n}}");
+        refused(&(dot(&format!("  %z = {call}\n")) + &other))
+    };
+    let no_op = |name: &str| [format!("the program has `{name}`, for which there is no op")];
+    assert_eq!(composite("halite.reluu", "%x", "tensor<4xf32>"), no_op("halite.reluu"));
+    assert_eq!(composite("halite.relu", "%x, %w", "tensor<4xf32>, tensor<4xf32>"), no_op("halite.relu"));
 }
 
 /// A program that reads the bits of a number has no form in another type.

@@ -13,6 +13,7 @@ mod cross_entropy;
 mod cumsum;
 pub mod dropout;
 mod embedding;
+mod erfc;
 pub mod gelu;
 mod hash;
 mod keyed_dropout;
@@ -64,6 +65,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(cumsum::Cumsum),
         Arc::new(dropout::Dropout),
         Arc::new(embedding::Embedding),
+        Arc::new(erfc::Erfc),
         Arc::new(gelu::Gelu),
         Arc::new(gelu::GeluGrad),
         Arc::new(keyed_dropout::KeyedDropout),

@@ -9,6 +9,7 @@
 mod aliases;
 mod arrays;
 mod claims;
+mod composites;
 mod groups;
 mod lifted;
 mod location;
@@ -22,6 +23,8 @@ mod site;
 mod tiles;
 
 pub use claims::{Claims, are_claimed, claims};
+pub use composites::{is_own, own_composites};
 pub use lifted::Lifted;
 pub use module::lift;
+pub use opaque::stated_name;
 pub use partitioned::require_partitioned;

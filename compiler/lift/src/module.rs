@@ -4,7 +4,7 @@ use crate::aliases::replaced;
 use crate::arrays::{Arrays, types};
 use crate::lifted::Lifted;
 use crate::location;
-use crate::opaque::{self, Opaque};
+use crate::opaque::{Opaque, stated_name};
 use crate::ops::{self, loops::rounds};
 use crate::parameters;
 use crate::ranks::Ranks;
@@ -153,7 +153,7 @@ impl Lifting<'_> {
         let made = match made {
             Some(made) => made,
             None => {
-                *self.unfollowed.entry(opaque::name(&site).to_string()).or_default() += 1;
+                *self.unfollowed.entry(stated_name(graph, at).to_owned()).or_default() += 1;
                 self.opaque.lifted(&mut site).ok_or_else(missing)?
             }
         };

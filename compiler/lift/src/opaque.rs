@@ -1,6 +1,8 @@
 //! Instructions that the IR has no op for.
 
+use crate::composites;
 use crate::site::Site;
+use halite_hlo::graph::Graph;
 use halite_ir::ops::{Constant, ReplicaId};
 use halite_ir::{Builder, FuncId, ParamRole, TensorType, Value, Values};
 use halite_support::Name;
@@ -20,7 +22,7 @@ impl Opaque {
         if site.ranks.tells_apart(site.graph, site.at) {
             args.push(site.emit(ReplicaId, &[])?);
         }
-        let name = name(site);
+        let name: Name = stated_name(site.graph, site.at).into();
         let types = args.iter().map(|&arg| site.b.ty(arg).clone()).collect();
         let key = (name.clone(), types, site.types.to_vec());
         let next = self.functions.len();
@@ -36,11 +38,12 @@ impl Opaque {
     }
 }
 
-/// The opcode, or what a custom call calls.
-pub(crate) fn name(site: &Site<'_, '_>) -> Name {
-    match site.inst().custom_call_target.as_str() {
-        "" => site.opcode().into(),
-        target => target.into(),
+/// The name of what an instruction does: the target of a custom call, the composite that a call stands for, or the opcode.
+pub fn stated_name(graph: &Graph, at: usize) -> &str {
+    let inst = graph.inst(at);
+    match inst.custom_call_target.as_str() {
+        "" => composites::name(inst).unwrap_or_else(|| graph.opcode(at)),
+        target => target,
     }
 }
 

@@ -32,6 +32,11 @@ impl Site<'_, '_> {
         self.graph.opcode(self.at)
     }
 
+    /// The function that it calls first.
+    pub(crate) fn callee(&self) -> Option<FuncId> {
+        self.functions.get(self.graph.callee(self.at, 0)?).copied().flatten()
+    }
+
     /// The operands, where they are so many.
     pub(crate) fn operands<const N: usize>(&self) -> Option<[Value; N]> {
         self.args.try_into().ok()

@@ -153,6 +153,14 @@ impl Kind {
     /// A number from 0 to 1.
     pub const SHARE: Kind = Kind::Real(Range::Share);
 
+    /// The keys of the table that it can be, where those are fixed.
+    pub(crate) fn keys(&self) -> Option<&[Key]> {
+        match self {
+            Kind::Table(keys) | Kind::WordOrTable(_, keys) | Kind::WholeOrTable(_, _, keys) => Some(keys),
+            _ => None,
+        }
+    }
+
     /// The expected value, for a message.
     pub fn describe(&self) -> String {
         match self {

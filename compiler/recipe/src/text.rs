@@ -343,6 +343,10 @@ mod tests {
         let placed = |name, rank| stated.placed(name, rank, ends);
         assert_eq!(placed("a.o.weight", 2).unwrap().unwrap(), ["", "tensor"]);
         assert_eq!(placed("b", 2).unwrap(), None);
+        for set in ["parallel.place.*.o.weight", "parallel.place.\"*.o.weight\"", "parallel . place . '*.o.weight' "] {
+            let set = read(MINIMAL, &[&format!("{set} = ['', 'tensor']")]).unwrap().parallel.unwrap();
+            assert_eq!(set.place.get("*.o.weight").unwrap(), &["", "tensor"]);
+        }
         let error = placed("a.o.weight", 3).unwrap_err();
         assert_eq!(error.recipe_key(), Some("parallel.place.*.o.weight"));
         assert_eq!(error.message(), "`parallel.place` says of 2 dimensions of `a.o.weight`, which has 3 dimensions");

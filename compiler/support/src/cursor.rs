@@ -176,6 +176,19 @@ impl<'t> Cursor<'t> {
         Ok(name)
     }
 
+    /// A name where nothing else can be, with a mark such as `%` or without it; it may begin with a digit.
+    pub fn bare_name(&mut self, mark: u8, what: &str) -> Result<&'t str> {
+        if self.peek() == mark {
+            return self.name(mark, what);
+        }
+        let name = self.run(0, is_mark);
+        if name.is_empty() {
+            return Err(self.unexpected(what));
+        }
+        self.at += name.len();
+        Ok(name)
+    }
+
     /// A string literal as it is written, without its quotes.
     pub fn raw_string(&mut self) -> Result<&'t str> {
         if self.peek() != b'"' {

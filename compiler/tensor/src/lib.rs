@@ -9,6 +9,7 @@ pub mod compare;
 mod content;
 mod dtype;
 pub mod element_type;
+pub mod erfc;
 mod groups;
 mod host;
 mod indices;

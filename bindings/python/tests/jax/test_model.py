@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from halite.program import Input, Output
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from models import LLAMA, OPTIMIZER
 from test_architectures import batch_of, compiled, named
 from twins import TWINS, attention, causal, cross_entropy, heads, linear, rms_norm, rope
@@ -108,6 +109,45 @@ def looped(w: dict[str, Any], batch: dict[str, Any], reverse: bool = False) -> j
     x = w["model.embed_tokens.weight"][batch["tokens"][:, :-1]]
     x, _ = jax.lax.scan(jax.checkpoint(layer), x, w["blocks"], reverse=reverse)
     return linear(w, "lm_head", rms_norm(w, "model.norm", x, 1e-5))
+
+
+def test_weights_lie_as_they_do_on_a_mesh_of_jax() -> None:
+    """Those of a loop over layers too; each rank then has the part that a device of JAX has."""
+    mesh = Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("batch", "model"))
+    put = lambda shape, *spec: jax.device_put(jnp.ones(shape) / 8, NamedSharding(mesh, PartitionSpec(*spec)))  # noqa: E731
+    layers = {"up": put((3, 4, 8), None, None, "model"), "down": put((3, 8, 4), None, ("batch", "model")), "bias": put((3, 8))}
+    params = {"head": put((4, 2), "model"), "layers": layers}
+
+    def loss(params: Any, batch: Any) -> Any:
+        block = lambda x, own: (x + jnp.tanh(x @ own["up"] + own["bias"]) @ own["down"], None)  # noqa: E731
+        x, _ = jax.lax.scan(block, batch, params["layers"])
+        return jnp.mean((x @ params["head"]) ** 2)
+
+    batch = jnp.linspace(-1, 1, 16).reshape(4, 4)
+    model = halite.jax.model(loss, params, batch)
+    place = model.place(params, "model")
+    rows = {f"layers.{at}.{part}": dims for at in range(3) for part, dims in (("up", ["", "tensor"]), ("down", ["tensor", ""]))}
+    assert place == {"head": ["tensor", ""], **rows}
+    abstract = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=leaf.sharding), params)
+    assert model.place(abstract, "model") == place
+
+    parallel = {"data": 2, "tensor": 2, "place": place}
+    step = halite.jax.train_step(halite.compile(model, precision="fp64", roles=["train_step"], parallel=parallel))
+    state = step.init(0) | step.put_state(step.tensors(step.init(0)) | model.weights(params))
+    assert {name: state[name].addressable_shards[0].data.shape for name in ("head", "layers.0.up", "layers.2.down")} == {
+        "head": (2, 2),
+        "layers.0.up": (4, 4),
+        "layers.2.down": (4, 4),
+    }
+    _, metrics = step.jit()(state, batch)
+    np.testing.assert_allclose(metrics["loss"], loss(params, batch), rtol=1e-12)
+    with pytest.raises(halite.Error, match=r"an axis `tensor`: their axes are \['batch', 'model'\]"):
+        model.place(params)
+    with pytest.raises(halite.Error, match="an axis `tensor`: none has a `NamedSharding`"):
+        model.place(jax.tree.map(np.asarray, params))
+    params["layers"]["bias"] = jax.device_put(jnp.ones((4, 8)), NamedSharding(mesh, PartitionSpec("model")))
+    with pytest.raises(halite.Error, match="`layers.bias` is sharded along `model` by its layers"):
+        model.place(params, "model")
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -21,19 +21,6 @@ described! {
     pub(super) struct Silu;
 }
 
-/// `logistic(x)` and `silu(x)`.
-pub(super) fn silu_parts(b: &mut Builder<'_>, x: Value) -> Result<(Value, Value)> {
-    let gate = b.logistic(x)?;
-    Ok((gate, b.multiply(x, gate)?))
-}
-
-/// The derivative of `silu` from `gate = logistic(x)` and `y = silu(x)`: `gate + y * (1 - gate)`.
-pub(super) fn silu_slope(b: &mut Builder<'_>, gate: Value, y: Value) -> Result<Value> {
-    let rest = b.subtract_from(1.0, gate)?;
-    let curved = b.multiply(y, rest)?;
-    b.add(gate, curved)
-}
-
 impl CompositeDef for Silu {
     fn name(&self) -> &str {
         "silu"
@@ -48,8 +35,8 @@ impl CompositeDef for Silu {
     }
 
     fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
-        let (_, y) = silu_parts(b, args[0])?;
-        Ok(smallvec![y])
+        let gate = b.logistic(args[0])?;
+        Ok(smallvec![b.multiply(args[0], gate)?])
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
@@ -70,8 +57,8 @@ impl CompositeDef for Silu {
 }
 
 described! {
-    /// The gradient of `silu` from its operand `x` and the cotangent `ct`. It repeats instructions of the decomposition of
-    /// `silu`, which are merged with those.
+    /// The gradient of `silu` from its operand `x` and the cotangent `ct`. `logistic(x)` is merged with that of the decomposition of
+    /// `silu`; the result of `silu` is not needed, and so not kept.
     #[derive(Debug)]
     pub(super) struct SiluGrad;
 }
@@ -89,10 +76,15 @@ impl CompositeDef for SiluGrad {
         infer_binary("silu_grad", Takes::Float, args[0], args[1])
     }
 
+    /// With `s = logistic(x)` and `t = ct * s`: `t + t * x * (1 - s)`.
     fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
-        let (gate, y) = silu_parts(b, args[0])?;
-        let slope = silu_slope(b, gate, y)?;
-        Ok(smallvec![b.multiply(args[1], slope)?])
+        let [x, ct] = args.required()?;
+        let gate = b.logistic(x)?;
+        let through = b.multiply(ct, gate)?;
+        let bent = b.multiply(through, x)?;
+        let rest = b.subtract_from(1.0, gate)?;
+        let curved = b.multiply(bent, rest)?;
+        Ok(smallvec![b.add(through, curved)?])
     }
 
     fn policy(&self) -> Policy {

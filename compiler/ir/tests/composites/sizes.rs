@@ -117,7 +117,7 @@ fn composites_stay_small() {
         ("relu", (1, 2, 1)),
         ("rms_norm", (9, 11, 2)),
         ("rope", (19, 6, 3)),
-        ("silu", (2, 4, 1)),
+        ("silu", (2, 5, 1)),
         ("softmax", (7, 5, 0)),
         ("swiglu", (3, 6, 1)),
     ];

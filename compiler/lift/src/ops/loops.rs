@@ -12,7 +12,7 @@ const ROUNDS: i128 = 128;
 /// The rounds of a loop, one call of its body after another.
 pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
     let rounds = rounds(site.graph, site.at)?;
-    let callee = site.functions.get(site.graph.callee(site.at, 0)?).copied().flatten()?;
+    let callee = site.callee()?;
     let mut carried = Values::from_slice(site.args);
     for _ in 0..rounds {
         carried = site.b.emit_all(Call { callee }, &carried).ok()?;

@@ -3,7 +3,7 @@
 use super::layer::{choose_bound, choose_rule, keep, put_rule};
 use super::replaced::Replaced;
 use super::tree::{self, Entry, Node, Table, Value};
-use crate::schema::{Key, names};
+use crate::schema::{Key, Kind, names};
 use halite_support::{Diagnostic, FileId, Result, Span, codes};
 
 /// The most parts of a key; no key of a recipe has as many.
@@ -23,7 +23,7 @@ pub(super) fn apply(
     let Some(equals) = text.find('=') else {
         return Err(malformed(file, text, "has no value"));
     };
-    let keys = keys(file, text, equals)?;
+    let keys = keys(file, text, equals, known)?;
     if keys.len() > MAX_KEYS {
         return Err(malformed(file, text, "has a key of too many parts"));
     }
@@ -36,20 +36,31 @@ pub(super) fn apply(
 /// A key with its place in the override.
 type PlacedKey<'a> = (&'a str, Span);
 
-/// The keys before the equals sign.
-fn keys(file: FileId, text: &str, equals: usize) -> Result<Vec<PlacedKey<'_>>> {
-    let mut start = 0;
-    let mut keys = Vec::new();
-    for part in text[..equals].split('.') {
-        let key = part.trim();
+/// The keys before the equals sign. What is below a table of names or patterns is one key, dots and all, in quotes or not.
+fn keys<'t>(file: FileId, text: &'t str, equals: usize, known: &[Key]) -> Result<Vec<PlacedKey<'t>>> {
+    let (mut start, mut keys, mut kind) = (0, Vec::new(), None::<&Kind>);
+    let mut known = Some(known);
+    while start <= equals {
+        let rest = &text[start..equals];
+        let is_whole = matches!(kind, Some(Kind::Lists | Kind::Variables | Kind::Config));
+        let end = rest.find('.').filter(|_| !is_whole).unwrap_or(rest.len());
+        let key = unquoted(rest[..end].trim());
         if key.is_empty() {
             return Err(malformed(file, text, "has an empty key"));
         }
-        let at = start + (part.len() - part.trim_start().len());
+        let at = start + rest[..end].find(key).unwrap_or(0);
         keys.push((key, Span::new(file, at, at + key.len())));
-        start += part.len() + 1;
+        kind = known.and_then(|known| known.iter().find(|own| own.name == key)).map(|own| &own.kind);
+        known = kind.and_then(Kind::keys);
+        start += end + 1;
     }
     Ok(keys)
+}
+
+/// A key without the quotes around it.
+fn unquoted(key: &str) -> &str {
+    let within = |mark: char| key.strip_prefix(mark)?.strip_suffix(mark);
+    within('"').or_else(|| within('\'')).unwrap_or(key)
 }
 
 fn malformed(file: FileId, text: &str, what: &str) -> Diagnostic {

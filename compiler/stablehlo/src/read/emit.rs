@@ -26,8 +26,8 @@ impl<'t> Reader<'t> {
         let body = &mut self.frame().body;
         let inst = body.push(op.opcode, &operands, shape, op.place);
         let made = body.inst(inst);
-        fill(made);
         made.frontend_attributes = frontend.map(Box::new);
+        fill(made);
         Ok(self.values_of(inst, &op.results, &op))
     }
 

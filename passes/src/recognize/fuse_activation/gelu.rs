@@ -1,12 +1,12 @@
 //! Spellings of `gelu`.
 
-use super::parts::{exact_curve, halved, tanh_curve, weighed};
+use super::parts::{exact_curve, halved, negated_curve, tanh_curve, weighed};
 use crate::recognize::rewrite::{Rule, add, either, is, multiply, tensor};
 use halite_ir::Attr;
 
 /// All of them.
-pub(super) fn rules() -> [Rule; 3] {
-    [exact(), by_tanh(), halved_last()]
+pub(super) fn rules() -> [Rule; 4] {
+    [exact(), by_erfc(), by_tanh(), halved_last()]
 }
 
 /// `x * (1 + erf(x / sqrt(2))) / 2`.
@@ -14,6 +14,15 @@ pub(super) fn rules() -> [Rule; 3] {
 /// The exact form, halved anywhere before the last product.
 fn exact() -> Rule {
     Rule::new("gelu", "gelu", weighed(|| tensor("x"), exact_curve)).operand("x")
+}
+
+/// `x * erfc(-x / sqrt(2)) / 2`.
+///
+/// The exact form as JAX spells it: below -5, where both are almost 0, `gelu` has fewer digits of it.
+fn by_erfc() -> Rule {
+    let pattern =
+        either([multiply(halved(tensor("x")), negated_curve()), multiply(tensor("x"), halved(negated_curve()))]);
+    Rule::new("gelu-erfc", "gelu", pattern).operand("x")
 }
 
 /// `x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2`.

@@ -1,7 +1,8 @@
 //! Parts of the spellings of activations.
 
 use crate::recognize::rewrite::{
-    Pattern, add, divide, either, erf, exponential, is, logistic, multiply, near, negate, power, tanh, tensor,
+    Pattern, add, composite, divide, either, erf, exponential, is, logistic, multiply, near, negate, power, tanh,
+    tensor,
 };
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
@@ -52,6 +53,22 @@ pub(super) fn exact_curve() -> Pattern {
     const SCALE: &str = "the argument of `erf` is not the operand over the root of 2";
     let x = || near(tensor("x"), "`erf` is that of another tensor");
     erf(either([multiply(x(), near(is(FRAC_1_SQRT_2), SCALE)), divide(x(), near(is(SQRT_2), SCALE))]))
+}
+
+/// `erfc(-x / sqrt(2))`.
+pub(super) fn negated_curve() -> Pattern {
+    const SCALE: &str = "the argument of `erfc` is not the negated operand over the root of 2";
+    let x = || near(tensor("x"), "`erfc` is that of another tensor");
+    let scale = |number: f64| near(is(number), SCALE);
+    let argument = either([
+        multiply(negate(x()), scale(FRAC_1_SQRT_2)),
+        negate(multiply(x(), scale(FRAC_1_SQRT_2))),
+        divide(negate(x()), scale(SQRT_2)),
+        negate(divide(x(), scale(SQRT_2))),
+        multiply(x(), scale(-FRAC_1_SQRT_2)),
+        divide(x(), scale(-SQRT_2)),
+    ]);
+    composite("erfc", [argument])
 }
 
 /// `tanh(sqrt(2 / pi) * (x + 0.044715 x^3))`.

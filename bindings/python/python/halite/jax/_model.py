@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding
 
 from ..errors import wrong
 from ..initial import Init, constant, normal, ones, zeros
@@ -36,10 +37,7 @@ class Model(Program):
 
     def weights(self, params: Any) -> dict[str, np.ndarray]:
         """The leaves of a pytree of parameters by their names, as arrays of NumPy; of a stack of layers, each row by its own."""
-        leaves, tree = jax.tree_util.tree_flatten(params)
-        if tree != self._tree:
-            raise wrong(f"the parameters are `{tree}`, those of the model `{self._tree}`", help="give the same pytree")
-        stacks = self.stacks
+        leaves, stacks = self._leaves(params), self.stacks
         weights: dict[str, np.ndarray] = {}
         for name, leaf in zip(self._names, map(np.asarray, leaves), strict=True):
             weights.update(zip(stacks[name], leaf, strict=True) if name in stacks else {name: leaf}.items())
@@ -53,6 +51,45 @@ class Model(Program):
             raise wrong(f"the weight `{missing[0]}` is not among the tensors", help="give all weights of the model")
         leaves = [_stacked([tensors[own] for own in stacks[name]]) if name in stacks else tensors[name] for name in self._names]
         return jax.tree_util.tree_unflatten(self._tree, leaves)
+
+    def place(self, params: Any, axis: str = "tensor") -> dict[str, list[str]]:
+        """Which dimensions of parameters lie along an axis of their mesh of JAX, for `parallel.place` of a recipe.
+
+        The leaves are arrays or `jax.ShapeDtypeStruct`, with a `NamedSharding` where they are sharded. Halite shards by its own rules along its
+        other axes, and along `tensor` whatever is not named. Of a stack of layers, each row lies as the stack does.
+
+        `halite.compile(model, parallel={"tensor": 4, "place": model.place(params, "model")})`
+        """
+        leaves, stacks = self._leaves(params), self.stacks
+        shardings = [getattr(leaf, "sharding", None) for leaf in leaves]
+        known = {name for sharding in shardings if isinstance(sharding, NamedSharding) for name in sharding.mesh.axis_names}
+        if axis not in known:
+            found = f"their axes are {sorted(known)}" if known else "none has a `NamedSharding`"
+            raise wrong(f"no parameter is on a mesh with an axis `{axis}`: {found}", help="name the axis of the mesh that tensor parallelism uses")
+        places: dict[str, list[str]] = {}
+        for name, leaf, sharding in zip(self._names, leaves, shardings, strict=True):
+            dims = ["tensor" if named else "" for named in _along(sharding, axis, np.ndim(leaf))]
+            if name not in stacks:
+                places[name] = dims
+            elif dims[0]:
+                raise wrong(f"`{name}` is sharded along `{axis}` by its layers", help="shard a dimension of the layers, or use `parallel.pipeline`")
+            else:
+                places.update((own, dims[1:]) for own in stacks[name])
+        return {name: dims for name, dims in places.items() if any(dims)}
+
+    def _leaves(self, params: Any) -> list[Any]:
+        """The leaves of a pytree of parameters, which must be that of the function."""
+        leaves, tree = jax.tree_util.tree_flatten(params)
+        if tree != self._tree:
+            raise wrong(f"the parameters are `{tree}`, those of the model `{self._tree}`", help="give the same pytree")
+        return leaves
+
+
+def _along(sharding: Any, axis: str, rank: int) -> list[bool]:
+    """For each dimension whether it lies along an axis."""
+    spec = tuple(sharding.spec) if isinstance(sharding, NamedSharding) else ()
+    parts = [part if isinstance(part, tuple) else (part,) for part in spec]
+    return [axis in part for part in parts] + [False] * (rank - len(parts))
 
 
 def _stacked(rows: list[Any]) -> Any:

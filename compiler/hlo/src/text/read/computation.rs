@@ -69,7 +69,7 @@ impl<'t> Reader<'t> {
         let mut program = ProgramShapeProto::default();
         self.cursor.expect(b'(')?;
         self.separated(b')', |reader| {
-            reader.name("a parameter")?;
+            reader.cursor.bare_name(b'%', "a parameter")?;
             reader.cursor.expect(b':')?;
             program.parameters.push(reader.shape()?.into());
             Ok(())

@@ -1,5 +1,6 @@
 // Meanings of operations of CHLO, written for scalars: types are those of the operand.
-// Where f64 needs a formula of its own, its function ends in `.f64`. `polynomial` is by Horner's rule, the highest power first.
+// Where f64 needs a formula of its own, its function ends in `.f64`. `polynomial` is by Horner's rule, the highest power first;
+// those of `erfc` are named.
 
 func.func @acos(%x: tensor<f32>) -> tensor<f32> {
   %one = stablehlo.constant dense<1.0> : tensor<f32>
@@ -134,7 +135,6 @@ func.func @is_neg_inf(%x: tensor<f32>) -> tensor<i1> {
   return %y : tensor<i1>
 }
 
-// Coefficients of `erfc` are those of the Cephes library.
 func.func @erfc.f32(%x: tensor<f32>) -> tensor<f32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %one = stablehlo.constant dense<1.0> : tensor<f32>
@@ -149,8 +149,8 @@ func.func @erfc.f32(%x: tensor<f32>) -> tensor<f32> {
   %safe = stablehlo.maximum %abs, %one : tensor<f32>
   %q = stablehlo.divide %one, %safe : tensor<f32>
   %w = stablehlo.multiply %q, %q : tensor<f32>
-  %near = polynomial %w [2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1, -5.824733027278666e-1, 6.210004621745983e-1, -4.944515323274145e-1, 3.404879937665872e-1, -2.741127028184656e-1, 5.638259427386472e-1]
-  %far = polynomial %w [-1.047766399936249e1, 1.297719955372516e1, -7.495518717768503e0, 2.921019019210786e0, -1.015265279202700e0, 4.218463358204948e-1, -2.820767439740514e-1, 5.641895067754075e-1]
+  %near = polynomial %w NEAR
+  %far = polynomial %w FAR
   %is_near = stablehlo.compare LT, %abs, %two : (tensor<f32>, tensor<f32>) -> tensor<i1>
   %p = stablehlo.select %is_near, %near, %far : tensor<i1>, tensor<f32>
   %c = stablehlo.multiply %z, %q : tensor<f32>
@@ -173,10 +173,10 @@ func.func @erfc.f64(%x: tensor<f64>) -> tensor<f64> {
   %a = stablehlo.multiply %x, %x : tensor<f64>
   %b = stablehlo.negate %a : tensor<f64>
   %z = stablehlo.exponential %b : tensor<f64>
-  %p = polynomial %abs [2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687e0, 4.86371970985681366614e1, 1.96520832956077098242e2, 5.26445194995477358631e2, 9.34528527171957607540e2, 1.02755188689515710272e3, 5.57535335369399327526e2]
-  %q = polynomial %abs [1.0, 1.32281951154744992508e1, 8.67072140885989742329e1, 3.54937778887819891062e2, 9.75708501743205489753e2, 1.82390916687909736289e3, 2.24633760818710981792e3, 1.65666309194161350182e3, 5.57535340817727675546e2]
-  %r = polynomial %abs [5.64189583547755073984e-1, 1.27536670759978104416e0, 5.01905042251180477414e0, 6.16021097993053585195e0, 7.40974269950448939160e0, 2.97886665372100240670e0]
-  %s = polynomial %abs [1.0, 2.26052863220117276590e0, 9.39603524938001434673e0, 1.20489539808096656605e1, 1.70814450747565897222e1, 9.60896809063285878198e0, 3.36907645100081516050e0]
+  %p = polynomial %abs P
+  %q = polynomial %abs Q
+  %r = polynomial %abs R
+  %s = polynomial %abs S
   %is_near = stablehlo.compare LT, %abs, %eight : (tensor<f64>, tensor<f64>) -> tensor<i1>
   %c = stablehlo.select %is_near, %p, %r : tensor<i1>, tensor<f64>
   %d = stablehlo.select %is_near, %q, %s : tensor<i1>, tensor<f64>

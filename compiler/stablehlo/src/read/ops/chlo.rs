@@ -1,16 +1,20 @@
 //! Operations of CHLO by what they mean.
 
+use super::structure;
 use crate::read::body::{Body, Val};
 use crate::read::op::Op;
 use crate::read::program::Function;
 use crate::read::reader::{Instance, Reader};
-use halite_hlo::proto::Numbers;
 use halite_hlo::{ArrayType, Opcode};
 use halite_support::{FileId, Result, codes};
-use halite_tensor::DType;
+use halite_tensor::{DType, erfc};
 
 /// The meanings of operations on one tensor, written for scalars.
 const LIBRARY: &str = include_str!("chlo.mlir");
+
+/// The polynomials that the library names.
+const POLYNOMIALS: [(&str, &[f64]); 6] =
+    [("NEAR", erfc::NEAR), ("FAR", erfc::FAR), ("P", erfc::P), ("Q", erfc::Q), ("R", erfc::R), ("S", erfc::S)];
 
 /// The operations of the library.
 pub(super) const NAMES: [&str; 17] = [
@@ -133,14 +137,14 @@ fn instance(name: &str, ty: &ArrayType) -> Option<String> {
 /// A line of the library, a polynomial as its products and sums.
 fn spelled(line: &str) -> String {
     let parts = line.split_once(" = polynomial ").and_then(|(name, rest)| {
-        let (x, rest) = rest.split_once(" [")?;
-        Some((name.trim(), x, rest.trim_end_matches(']').split(", ")))
+        let (x, rest) = rest.split_once(' ')?;
+        Some((name.trim(), x, coefficients(rest)))
     });
     let Some((name, x, coefficients)) = parts else { return line.to_owned() };
     let ty = "tensor<f64>";
-    let count = coefficients.clone().count();
+    let count = coefficients.len();
     let mut text = String::new();
-    for (at, coefficient) in coefficients.enumerate() {
+    for (at, coefficient) in coefficients.iter().enumerate() {
         let sum = |at: usize| if at + 1 == count { name.to_owned() } else { format!("{name}.{at}") };
         if at == 0 {
             text += &format!("  {} = stablehlo.constant dense<{coefficient}> : {ty}\n", sum(0));
@@ -157,10 +161,19 @@ fn spelled(line: &str) -> String {
     text
 }
 
-/// A call of a function that was read from a text of ours.
+/// Coefficients that a text lists or names.
+fn coefficients(text: &str) -> Vec<String> {
+    match POLYNOMIALS.iter().find(|(name, _)| *name == text) {
+        Some((_, known)) => known.iter().map(|coefficient| format!("{coefficient:?}")).collect(),
+        None => text.trim_matches(['[', ']']).split(", ").map(str::to_owned).collect(),
+    }
+}
+
+/// A call of a function that was read from a text of ours. It keeps the name of the operation.
 fn call<'t>(reader: &mut Reader<'t>, op: Op<'t>, number: usize) -> Result<Vec<Val>> {
+    let name = op.name.to_owned();
     let call = Op { opcode: Opcode::Call.name(), ..op };
-    reader.emit(call, |inst| inst.called_computation_ids = Numbers::from_slice(&[number as i64]))
+    structure::named_call(reader, call, number as i64, [("composite.name", name)])
 }
 
 /// Reads a text of ours and adds its computations once; the number of its entry.

@@ -4,7 +4,7 @@ use crate::read::attribute::Value;
 use crate::read::body::Val;
 use crate::read::op::Op;
 use crate::read::reader::Reader;
-use halite_hlo::proto::{FrontendAttributes, HloInstructionProto, Numbers};
+use halite_hlo::proto::{HloInstructionProto, Numbers};
 use halite_support::{Result, codes};
 
 pub(super) fn reduce<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<Vec<Val>> {
@@ -76,16 +76,21 @@ pub(super) fn composite<'t>(reader: &mut Reader<'t>, mut op: Op<'t>) -> Result<V
     };
     let said =
         [("composite.name", name), ("composite.attributes", attributes), ("composite.version", version.to_string())];
-    let own = said.map(|(key, text)| (key.to_owned(), text));
-    let more = reader.rest_of(&mut op)?;
-    let values = reader.emit(op, |inst| inst.called_computation_ids = Numbers::from_slice(&[callee]))?;
-    let body = &mut reader.frame().body;
-    let made = body.instructions.iter_mut().rev().find(|inst| inst.called_computation_ids[..] == [callee]);
-    if let Some(made) = made {
-        let map = own.into_iter().chain(more.into_iter().flat_map(|more| more.map)).collect();
-        made.frontend_attributes = Some(Box::new(FrontendAttributes { map }));
-    }
-    Ok(values)
+    named_call(reader, op, callee, said)
+}
+
+/// A call that says by attributes for the frontend what it stands for.
+pub(super) fn named_call<'t>(
+    reader: &mut Reader<'t>,
+    op: Op<'t>,
+    callee: i64,
+    said: impl IntoIterator<Item = (&'static str, String)>,
+) -> Result<Vec<Val>> {
+    reader.emit(op, |inst| {
+        inst.called_computation_ids = Numbers::from_slice(&[callee]);
+        let frontend = inst.frontend_attributes.get_or_insert_default();
+        frontend.map.extend(said.into_iter().map(|(key, text)| (key.to_owned(), text)));
+    })
 }
 
 /// Attributes of kernels that say nothing of values: which buffers results may take.
