@@ -76,15 +76,15 @@ impl CompositeDef for SiluGrad {
         infer_binary("silu_grad", Takes::Float, args[0], args[1])
     }
 
-    /// With `s = logistic(x)` and `t = ct * s`: `t + t * x * (1 - s)`.
+    /// With `s = logistic(x)`: `ct * (s * (1 + x * (1 - s)))`. The slope is a factor of its own, as in kernels.
     fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: Args<'_, Value>) -> Result<Values> {
         let [x, ct] = args.required()?;
         let gate = b.logistic(x)?;
-        let through = b.multiply(ct, gate)?;
-        let bent = b.multiply(through, x)?;
         let rest = b.subtract_from(1.0, gate)?;
-        let curved = b.multiply(bent, rest)?;
-        Ok(smallvec![b.add(through, curved)?])
+        let bent = b.multiply(x, rest)?;
+        let curved = b.add_scalar(bent, 1.0)?;
+        let slope = b.multiply(gate, curved)?;
+        Ok(smallvec![b.multiply(ct, slope)?])
     }
 
     fn policy(&self) -> Policy {
