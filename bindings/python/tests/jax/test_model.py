@@ -114,7 +114,11 @@ def looped(w: dict[str, Any], batch: dict[str, Any], reverse: bool = False) -> j
 def test_weights_lie_as_they_do_on_a_mesh_of_jax() -> None:
     """Those of a loop over layers too; each rank then has the part that a device of JAX has."""
     mesh = Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("batch", "model"))
-    put = lambda shape, *spec: jax.device_put(jnp.ones(shape) / 8, NamedSharding(mesh, PartitionSpec(*spec)))  # noqa: E731
+
+    def put(shape: tuple[int, ...], *spec: Any) -> jax.Array:
+        array: jax.Array = jax.device_put(jnp.ones(shape) / 8, NamedSharding(mesh, PartitionSpec(*spec)))
+        return array
+
     layers = {"up": put((3, 4, 8), None, None, "model"), "down": put((3, 8, 4), None, ("batch", "model")), "bias": put((3, 8))}
     params = {"head": put((4, 2), "model"), "layers": layers}
 
@@ -145,7 +149,7 @@ def test_weights_lie_as_they_do_on_a_mesh_of_jax() -> None:
         model.place(params)
     with pytest.raises(halite.Error, match="an axis `tensor`: none has a `NamedSharding`"):
         model.place(jax.tree.map(np.asarray, params))
-    params["layers"]["bias"] = jax.device_put(jnp.ones((4, 8)), NamedSharding(mesh, PartitionSpec("model")))
+    layers["bias"] = put((4, 8), "model")
     with pytest.raises(halite.Error, match="`layers.bias` is sharded along `model` by its layers"):
         model.place(params, "model")
 
@@ -208,18 +212,25 @@ def test_a_pytree_goes_there_and_back() -> None:
 
 
 def test_keys_that_are_numbered_are_a_list() -> None:
-    """As Flax numbers modules: of one structure, from 0 without a gap."""
+    """As Flax numbers modules, and Haiku: of one structure, from 0 without a gap."""
     layer = {"kernel": jnp.ones((4, 4))}
-    params = {"layer_0": layer, "layer_1": layer, "out_0": layer, "out_1": {"kernel": jnp.ones((4, 2))}, "gap_1": layer, "gap_2": layer}
+    params = {
+        **{name: layer for name in ("layer_0", "layer_1", "gap_1", "gap_2", "one", "one1", "two", "two_0", "two_1", "out_0")},
+        **{name: layer for name in ("net/block/~/linear", "net/block_1/~/linear", "net/block_2/~/linear")},
+        "out_1": {"kernel": jnp.ones((4, 2))},
+    }
 
     def loss(params: Any, batch: Any) -> jax.Array:
-        x = batch
-        for name in ("layer_0", "layer_1", "out_0", "gap_1", "gap_2", "out_1"):
+        x = batch["x_0"] + batch["x_1"]
+        for name in [*sorted(params.keys() - {"out_1"}), "out_1"]:
             x = x @ params[name]["kernel"]
         return jnp.mean(x)
 
-    names = [item.name for item in halite.jax.model(loss, params, jnp.ones((2, 4))).inputs]
-    assert names == ["gap_1.kernel", "gap_2.kernel", "layer.0.kernel", "layer.1.kernel", "out_0.kernel", "out_1.kernel", "batch"]
+    batch = {"x_0": jnp.ones((2, 4)), "x_1": jnp.ones((2, 4))}
+    names = [item.name.removesuffix(".kernel") for item in halite.jax.model(loss, params, batch).inputs]
+    blocks = ["net.block.0.linear", "net.block.1.linear", "net.block.2.linear"]
+    alone = ["one", "one1", "out_0", "out_1", "two", "two_0", "two_1"]
+    assert names == ["gap_1", "gap_2", "layer.0", "layer.1", *blocks, *alone, "x_0", "x_1"]
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])

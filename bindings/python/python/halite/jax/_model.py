@@ -126,12 +126,10 @@ def model(
     over arrays of a row for each, makes weights of rows: `layers.w` becomes `layers.0.w`, `layers.1.w`, which `stacks` of the model lists.
     No gradient goes through `jax.lax.stop_gradient`, and rules for gradients hold, by `jax.custom_vjp` or `jax.custom_jvp`.
     """
-    weights, tree = jax.tree_util.tree_flatten_with_path(params)
-    data = jax.tree_util.tree_flatten_with_path(batch)[0]
-    numbered = _numbered(params)
-    starts = _starts(leaf for _, leaf in weights)
-    inputs = [Input(_name(path, "params", numbered), "weight", start) for (path, _), start in zip(weights, starts, strict=True)]
-    inputs += [Input(_name(path, "batch", {}), "batch") for path, _ in data]
+    weights, tree = jax.tree_util.tree_flatten(params)
+    inputs = [Input(named, "weight", start) for named, start in zip(_names(params, "params", lists=True), _starts(weights), strict=True)]
+    data = [Input(named, "batch") for named in _names(batch, "batch", lists=False)]
+    inputs += data
     _check_names(inputs)
     results: list[Output] = []
 
@@ -182,38 +180,51 @@ def _draws(program: Any, varies: Sequence[bool]) -> bool:
     return False
 
 
-def _name(path: tuple[Any, ...], alone: str, numbered: Mapping[Any, list[str]]) -> str:
-    """The name of a leaf, by its path: of letters, digits, `_` and dots, one of them between parts."""
-    parts = [alone] if not path else []
-    for at, key in enumerate(path):
-        parts += numbered.get(path[: at + 1]) or [re.sub(r"[^\w.]", "_", _part(key), flags=re.ASCII)]
-    if not parts[0][:1].isalpha():
-        parts.insert(0, alone)
-    return ".".join(parts)
+def _names(tree: Any, alone: str, *, lists: bool) -> list[str]:
+    """The names of leaves, by their paths: of letters, digits, `_` and dots, one of them between parts. Haiku's keys are paths: `layer_1/~/linear`.
 
-
-def _numbered(params: Any) -> dict[Any, list[str]]:
-    """Entries of mappings that are a list in all but their keys, `layers_0` and `layers_1`, with the parts of their names: `layers`, `0`.
-
-    They are numbered from 0 without a gap, and have the same structure and shapes.
+    With `lists`, keys of mappings that are a list in all but their spelling are one: `layers_0` and `layers_1`, or modules `layer` and
+    `layer_1`. They are numbered without a gap, and have the same structure and shapes.
     """
-    families: dict[Any, dict[int, list[Any]]] = {}
-    paths: dict[Any, tuple[Any, ...]] = {}
-    for path, leaf in jax.tree_util.tree_flatten_with_path(params)[0]:
-        for at, key in enumerate(path):
-            match = re.fullmatch(r"(\w*[A-Za-z])_?(\d+)", _part(key), flags=re.ASCII)
-            if match and hasattr(key, "key"):
-                family = (path[:at], match[1])
-                below = (path[at + 1 :], np.shape(leaf))
-                families.setdefault(family, {}).setdefault(int(match[2]), []).append(below)
-                paths[family, int(match[2])] = path[: at + 1]
-    return {
-        paths[family, number]: [re.sub(r"\W", "_", family[1], flags=re.ASCII), str(number)]
-        for family, members in families.items()
-        if len(members) > 1 and sorted(members) == list(range(len(members)))
-        and all(member == members[0] for member in members.values())
-        for number in members
-    }
+    leaves = [(_parts(path), np.shape(leaf)) for path, leaf in jax.tree_util.tree_flatten_with_path(tree)[0]]
+    numbered = _numbered(leaves) if lists else {}
+    names = []
+    for parts, _ in leaves:
+        spelled = [part for at in range(len(parts)) for part in numbered.get(parts[: at + 1], (re.sub(r"[^\w.]", "_", parts[at][0], flags=re.ASCII),))]
+        if not spelled or not spelled[0][:1].isalpha():
+            spelled.insert(0, alone)
+        names.append(".".join(spelled))
+    return names
+
+
+_Parts = tuple[tuple[str, bool], ...]
+"""The parts of a path, each with whether it is a key of a mapping."""
+
+
+def _parts(path: tuple[Any, ...]) -> _Parts:
+    parts = [(part, hasattr(key, "key")) for key in path for part in _part(key).split("/") if part != "~"]
+    return tuple(parts)
+
+
+def _numbered(leaves: Sequence[tuple[_Parts, tuple[int, ...]]]) -> dict[_Parts, tuple[str, str]]:
+    """The beginnings of paths that end in an entry of a list that is spelled by keys, with the parts of the entry's name."""
+    families: dict[tuple[_Parts, str, str], dict[int, dict[_Parts, list[Any]]]] = {}
+    for parts, shape in leaves:
+        for at, (part, is_key) in enumerate(parts):
+            below = parts[at + 1 :]
+            match = re.fullmatch(r"(\w*[A-Za-z])(?:(_?)(\d+))?", part, flags=re.ASCII)
+            if match and is_key and (match[3] or below):
+                # A module without a number is the first of those with one behind `_`.
+                mark, number = (match[2], int(match[3])) if match[3] else ("_", 0)
+                members = families.setdefault((parts[:at], match[1], mark), {}).setdefault(number, {})
+                members.setdefault(parts[: at + 1], []).append((below, shape))
+    numbered = {}
+    for (_, name, _), family in families.items():
+        entries = [entry for number in sorted(family) for entry in family[number].items()]
+        is_list = len(entries) > 1 and sorted(family) == list(range(len(entries)))
+        if is_list and all(below == entries[0][1] for _, below in entries):
+            numbered.update({path: (name, str(number)) for number, (path, _) in enumerate(entries)})
+    return numbered
 
 
 def _part(key: Any) -> str:
