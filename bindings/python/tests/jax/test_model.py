@@ -211,6 +211,27 @@ def test_a_pytree_goes_there_and_back() -> None:
     check_close(gradients, expected)
 
 
+def test_weights_of_several_types_are_stored_in_the_widest() -> None:
+    """A function that narrows some of its weights is one that reads narrow ones."""
+    narrow = jnp.linspace(-1, 1, 12).reshape(4, 3).astype(jnp.bfloat16)
+    params = {"narrow": narrow, "half": jnp.ones(3, jnp.float16) / 3, "wide": jnp.linspace(0, 1, 3, dtype=jnp.float32)}
+
+    def loss(params: Any, batch: Any) -> jax.Array:
+        assert {name: leaf.dtype for name, leaf in params.items()} == {"narrow": jnp.bfloat16, "half": jnp.float16, "wide": jnp.float32}
+        return jnp.mean((batch @ params["narrow"].astype(jnp.float32) * params["half"] + params["wide"]) ** 2)
+
+    batch = jnp.linspace(-1, 1, 8, dtype=jnp.float32).reshape(2, 4)
+    model = halite.jax.model(loss, params, batch)
+    bundle = halite.compile(model, precision="fp32", roles=["train_step", "grads"])
+    assert {array.dtype for array in model.weights(params).values()} == {np.dtype(np.float32)}
+    grads = halite.jax.grads(bundle)
+    metrics, gradients = grads(grads.put_state(model.weights(params)), batch)
+    expected, leaves = jax.value_and_grad(loss)(params, batch)
+    np.testing.assert_allclose(metrics["loss"], expected, rtol=1e-6)
+    for name, leaf in model.params(grads.tensors(gradients)).items():
+        np.testing.assert_allclose(leaf, leaves[name].astype(jnp.float32), rtol=2e-2 if name != "wide" else 1e-6)
+
+
 def test_keys_that_are_numbered_are_a_list() -> None:
     """As Flax numbers modules, and Haiku: of one structure, from 0 without a gap."""
     layer = {"kernel": jnp.ones((4, 4))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,17 @@ class Model(Program):
         self._names = [item.name for item in inputs if item.role != "batch"]
 
     def weights(self, params: Any) -> dict[str, np.ndarray]:
-        """The leaves of a pytree of parameters by their names, as arrays of NumPy; of a stack of layers, each row by its own."""
+        """The leaves of a pytree of parameters by their names, as arrays of NumPy; of a stack of layers, each row by its own.
+
+        Floats of several types are given in the widest.
+        """
         leaves, stacks = self._leaves(params), self.stacks
+        stored, own = _stored(params)
+        arrays = [np.asarray(leaf) for leaf in leaves]
+        if stored is not own:
+            arrays = [array.astype(item.dtype) for array, item in zip(arrays, jax.tree.leaves(stored), strict=True)]
         weights: dict[str, np.ndarray] = {}
-        for name, leaf in zip(self._names, map(np.asarray, leaves), strict=True):
+        for name, leaf in zip(self._names, arrays, strict=True):
             weights.update(zip(stacks[name], leaf, strict=True) if name in stacks else {name: leaf}.items())
         return weights
 
@@ -124,7 +132,8 @@ def model(
 
     Random numbers that do not follow from the batch are refused: they would be the same in each update. A loop over layers, `jax.lax.scan`
     over arrays of a row for each, makes weights of rows: `layers.w` becomes `layers.0.w`, `layers.1.w`, which `stacks` of the model lists.
-    No gradient goes through `jax.lax.stop_gradient`, and rules for gradients hold, by `jax.custom_vjp` or `jax.custom_jvp`.
+    No gradient goes through `jax.lax.stop_gradient`, and rules for gradients hold, by `jax.custom_vjp` or `jax.custom_jvp`. Parameters of
+    several float types are stored in the widest, and narrowed where they are read.
     """
     weights, tree = jax.tree_util.tree_flatten(params)
     inputs = [Input(named, "weight", start) for named, start in zip(_names(params, "params", lists=True), _starts(weights), strict=True)]
@@ -133,7 +142,10 @@ def model(
     _check_names(inputs)
     results: list[Output] = []
 
+    stored, own = _stored(params)
+
     def traced(params: Any, batch: Any) -> list[Any]:
+        params = jax.tree.map(lambda leaf, own: leaf.astype(own.dtype), params, own)
         found = _objective(loss(params, batch))
         results[:] = [Output("loss", "loss"), Output("count", "count")][: len(found)]
         if outputs is not None:
@@ -144,13 +156,24 @@ def model(
             found += list(shown.values())
         return found
 
-    found = jax.jit(traced, keep_unused=True).trace(params, batch)
+    found = jax.jit(traced, keep_unused=True).trace(stored, batch)
     if _draws(found.jaxpr.jaxpr, [False] * len(weights) + [True] * len(data)):
         raise wrong(
             "the function draws random numbers that do not follow from the batch: they would be the same in each update",
             help="leave dropout out, as in an evaluation, or take the key from the batch",
         )
     return Model(lowered(found).as_text(debug_info=True), inputs, results, tree, name=name, causal=causal)
+
+
+def _stored(params: Any) -> tuple[Any, Any]:
+    """Parameters as they are stored, with floats of one type, the widest among them, and as the function takes them; both abstract."""
+    own = jax.eval_shape(lambda params: params, params)
+    floats = {leaf.dtype for leaf in jax.tree.leaves(own) if jnp.issubdtype(leaf.dtype, jnp.floating)}
+    if len(floats) < 2:
+        return own, own
+    widest = reduce(jnp.promote_types, floats)
+    kept = lambda leaf: leaf.dtype if leaf.dtype not in floats else widest  # noqa: E731
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, kept(leaf)), own), own
 
 
 def _objective(found: Any) -> list[Any]:
