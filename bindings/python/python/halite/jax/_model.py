@@ -172,8 +172,8 @@ def _stored(params: Any) -> tuple[Any, Any]:
     if len(floats) < 2:
         return own, own
     widest = reduce(jnp.promote_types, floats)
-    kept = lambda leaf: leaf.dtype if leaf.dtype not in floats else widest  # noqa: E731
-    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, kept(leaf)), own), own
+    stored = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, widest if leaf.dtype in floats else leaf.dtype), own)
+    return stored, own
 
 
 def _objective(found: Any) -> list[Any]:
