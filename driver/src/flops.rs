@@ -10,7 +10,7 @@ use halite_tensor::Packing;
 use indexmap::{IndexMap, IndexSet};
 use std::collections::{BTreeMap, HashSet};
 
-/// Floating-point operations of all contractions that the last of these functions executes; callees come first. What a
+/// Floating-point operations of all contractions, convolutions among them, that the last of these functions executes; callees come first. What a
 /// contraction does for copies of a weight is not counted: with 32 ranks and 8 key heads each head is stored and
 /// multiplied four times, of which the model asks for one.
 ///
@@ -40,7 +40,7 @@ pub(crate) fn model_flops(forward: &Function, is_trained: bool) -> u128 {
     let live = live_insts(&cx, forward);
     for (inst, _) in forward.insts.iter().zip(live).filter(|(_, live)| *live) {
         let gradients = inst.args.iter().filter(|arg| trained.contains(arg)).count() as u128;
-        if matches!(inst.op, Op::DotGeneral(_)) {
+        if is_product(&inst.op) {
             all += u128::from(inst_cost(&cx, &[], forward, inst).flops) * (1 + gradients);
         }
         if gradients > 0 {
@@ -50,11 +50,16 @@ pub(crate) fn model_flops(forward: &Function, is_trained: bool) -> u128 {
     all
 }
 
+/// Whether an op multiplies matrices, or windows.
+fn is_product(op: &Op) -> bool {
+    matches!(op, Op::DotGeneral(_) | Op::Convolution(_))
+}
+
 fn flops(functions: &[Function], registry: &Registry) -> u64 {
     let cx = InferCx { functions, registry };
     let own = |function: &Function| {
         let shares = Shares::of(function);
-        let products = function.insts.iter().enumerate().filter(|(_, inst)| matches!(inst.op, Op::DotGeneral(_)));
+        let products = function.insts.iter().enumerate().filter(|(_, inst)| is_product(&inst.op));
         let flops = products.map(|(at, inst)| shares.apply(at, inst_cost(&cx, &[], function, inst).flops));
         flops.fold(0, u64::saturating_add)
     };
@@ -175,6 +180,21 @@ mod tests {
         };
         assert_eq!(flops(""), [3, 1 + 2 + 3]);
         assert_eq!(flops(", frozen"), [3, 1 + 2 + 2]);
+    }
+
+    /// A convolution is a product too: of 3x3 windows of 4 channels, at 2x5x5 places for 6 features.
+    #[test]
+    fn convolutions_count() {
+        let ir = "func @main(%x: f32[2,7,7,4] {batch}, %w: f32[3,3,4,6] {weight, init = zeros}) -> (f32[2,5,5,6]) {
+              %0 = convolution %x, %w {input = [0, 3, 1, 2], kernel = [3, 2, 0, 1], output = [0, 3, 1, 2], strides = [1, 1], low = [0, 0], high = [0, 0], accumulate = f32} : f32[2,5,5,6]
+              return %0
+            }";
+        let mut session = Session::new();
+        let file = session.sources.add("a.ir", ir);
+        let module = session.parse_ir(file).unwrap();
+        let whole = 2 * (2 * 5 * 5 * 6) * (3 * 3 * 4);
+        assert_eq!(matmul_flops(&module).unwrap(), whole);
+        assert_eq!(model_flops(module.entry().unwrap(), true), 2 * u128::from(whole));
     }
 
     /// Two copies of `k`: 8 of 12 rows are the model's, in the contraction that reads the weight and in the one that makes

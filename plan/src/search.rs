@@ -279,7 +279,7 @@ impl<'a> Search<'a> {
                 Ok(Some(Waiting { least, state: Known::MicroBatch, ..next }))
             }
             Known::MicroBatch => {
-                // Two stages tell of all: the first keeps as many micro-batches as there are stages, each with its share of the layers.
+                // Two stages tell of all with equal parts.
                 let mut known = vec![self.of_micro_batch(&next.layout, 2)?];
                 if known[0].bytes <= self.capacity() && known[0].seconds <= next.least {
                     known.extend(self.of_plain_schedule(&next.layout)?);
@@ -355,9 +355,16 @@ impl<'a> Search<'a> {
     fn of_micro_batch(&mut self, layout: &Layout, stages: u64) -> Result<Least, Diagnostics> {
         let one = self.micro_batch(Sizes::of(layout, stages))?;
         let (kept, seconds) = one.map_or((0.0, 0.0), |one| (one.kept(), one.seconds(layout)));
-        // One stage does not tell of how many micro-batches wait on the first of several.
-        let kept = if stages.min(layout.pipeline) == 1 && layout.pipeline > 1 { 0.0 } else { kept };
+        let tells = stages >= layout.pipeline || stages > 1 && self.has_equal_parts(layout);
+        let kept = if tells { kept } else { 0.0 };
         Ok(Least { by: "a micro-batch", bytes: self.whole.state_of(layout) + kept, seconds })
+    }
+
+    /// Whether two stages tell what the first of all keeps: as many micro-batches as there are stages, each with its share of the layers. Parts
+    /// with a layer more than the first one keep it for fewer, and a part of one layer computes other values again than one of several.
+    fn has_equal_parts(&self, layout: &Layout) -> bool {
+        let parts = layout.pipeline * layout.chunks;
+        self.space.layers.is_some_and(|layers| layers % parts == 0 && layers > parts)
     }
 
     /// The least that is told by the same layout with stages one after the other, whose schedule keeps the fewest values and starts the

@@ -12,8 +12,7 @@ pub fn flops(graph: &Graph, at: usize) -> u64 {
     let (result, first) = (graph.shape(at).filter(float), graph.operand_shape(at, 0).filter(float));
     let (Some(result), Some(first)) = (result, first) else { return 0 };
     match Opcode::parse(graph.opcode(at)) {
-        Some(Opcode::Dot) => Product::of(graph, at).map_or(0, Product::flops),
-        Some(Opcode::Convolution) => convolved(graph, at).unwrap_or(0),
+        Some(Opcode::Dot | Opcode::Convolution) => Product::of(graph, at).map_or(0, Product::flops),
         Some(Opcode::Reduce) => first.num_elements(),
         Some(Opcode::ReduceWindow) => in_windows(graph, at, result),
         Some(Opcode::SelectAndScatter) => graph.operand_shape(at, 1).map_or(0, |source| in_windows(graph, at, source)),
@@ -29,15 +28,8 @@ fn in_windows(graph: &Graph, at: usize, windows: &ShapeProto) -> u64 {
     windows.num_elements().saturating_mul(of_window)
 }
 
-/// Two for each product of a convolution: a result takes as many as the kernel has elements for an output feature.
-fn convolved(graph: &Graph, at: usize) -> Option<u64> {
-    let features = graph.inst(at).convolution_dimension_numbers.as_deref()?.kernel_output_feature_dimension;
-    let products = of_dims(graph.operand_shape(at, 1)?, |dim| dim != features);
-    Some(graph.shape(at)?.num_elements().saturating_mul(products).saturating_mul(2))
-}
-
 /// The sizes of a product of matrices `[batch, rows, inner] x [batch, inner, columns]`: how often each kind of dimension of a
-/// `dot` counts.
+/// `dot` counts, or of a `convolution`, where the elements of a window are the inner ones and groups the batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Product {
     /// Independent products.
@@ -51,9 +43,9 @@ pub struct Product {
 }
 
 impl Product {
-    /// The sizes of a `dot`; `None` when an operand or its dimension numbers are missing.
+    /// The sizes of a `dot` or a `convolution`; `None` when an operand or its dimension numbers are missing.
     pub fn of(graph: &Graph, at: usize) -> Option<Self> {
-        let dims = graph.inst(at).dot_dimension_numbers.as_deref()?;
+        let Some(dims) = graph.inst(at).dot_dimension_numbers.as_deref() else { return Self::convolved(graph, at) };
         let (lhs, rhs) = (graph.operand_shape(at, 0)?, graph.operand_shape(at, 1)?);
         Some(Self {
             batch: of_dims(lhs, |dim| dims.lhs_batch_dimensions.contains(&dim)),
@@ -64,6 +56,19 @@ impl Product {
             columns: of_dims(rhs, |dim| {
                 !dims.rhs_batch_dimensions.contains(&dim) && !dims.rhs_contracting_dimensions.contains(&dim)
             }),
+        })
+    }
+
+    fn convolved(graph: &Graph, at: usize) -> Option<Self> {
+        let (inst, kernel) = (graph.inst(at), graph.operand_shape(at, 1)?);
+        let own = inst.convolution_dimension_numbers.as_deref()?.kernel_output_feature_dimension;
+        let features = of_dims(kernel, |dim| dim == own);
+        let batch = u64::try_from(inst.feature_group_count.max(inst.batch_group_count).max(1)).ok()?;
+        Some(Self {
+            batch,
+            rows: graph.shape(at)?.num_elements().checked_div(features)?,
+            inner: of_dims(kernel, |dim| dim != own),
+            columns: features / batch,
         })
     }
 

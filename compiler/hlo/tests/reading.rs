@@ -1,6 +1,7 @@
 //! Texts that are printed are read again, and what is no HLO is refused at its place.
 
 use crate::text::up_to_ids::up_to_ids;
+use halite_hlo::cost::{Product, flops};
 use halite_hlo::text::{is_hlo, print_large_constants, read};
 use halite_hlo::{CheckedHlo, Id, ModuleBuilder, Opcode};
 use halite_support::{CancelToken, Diagnostic, Diagnostics, Result, SourceFile, codes};
@@ -41,6 +42,28 @@ fn what_is_printed_is_read() {
     };
     assert_eq!(Opcode::ALL.iter().find(|opcode| !has(opcode)), None);
     assert_eq!(print_large_constants(&again), print_large_constants(&module));
+}
+
+/// Windows of 3x2 elements of 4 channels at 5x6 places, for 3 features of each of two groups.
+#[test]
+fn convolutions_are_products_of_windows() {
+    let module = |more: &str, types: [&str; 3]| {
+        let [x, w, y] = types;
+        sound(&entry(&format!(
+            "  x = {x} parameter(0)\n  w = {w} parameter(1)\n  ROOT y = {y} convolution(x, w), window={{size=3x2}}, \
+             dim_labels=b01f_01io->b01f, {more}"
+        )))
+    };
+    let sizes = |hlo: &CheckedHlo| {
+        let graph = hlo.graph();
+        let at = graph.entry().unwrap().root.unwrap();
+        let Product { batch, rows, inner, columns } = Product::of(graph, at).unwrap();
+        ([batch, rows, inner, columns], flops(graph, at))
+    };
+    let by_feature = module("feature_group_count=2", ["f32[8,7,7,8]", "f32[3,2,4,6]", "f32[8,5,6,6]"]);
+    assert_eq!(sizes(&by_feature), ([2, 240, 24, 3], 2 * 8 * 30 * 6 * 24));
+    let by_batch = module("batch_group_count=2", ["f32[8,7,7,4]", "f32[3,2,4,6]", "f32[4,5,6,6]"]);
+    assert_eq!(sizes(&by_batch), ([2, 120, 24, 3], 2 * 4 * 30 * 6 * 24));
 }
 
 /// XLA prints the names of parameters in signatures without `%`, whatever they begin with.

@@ -164,7 +164,7 @@ impl<'m> Graph<'m> {
                 let is_last = next == self.inlined.len() || self.inlined.value(next as ValueId).at != at;
                 Class::Call { callee, is_last }
             }
-            "dot" => Class::Dot(accesses(self.hlo, at)),
+            "dot" | "convolution" => Class::Dot(accesses(self.hlo, at)),
             "reduce" => {
                 let source = self.operands(id).first().map_or(1, |source| self.value(*source).elements);
                 let result = self.hlo.shape(at).map(|shape| shape.tuple_shapes.first().map_or(shape, |first| first));
@@ -229,7 +229,7 @@ const MOVES: [&str; 17] = [
     "transpose",
 ];
 
-/// Returns the layouts in which a product reads its operands. Products run on matrices `[batch, rows, inner] x [batch, inner,
+/// Returns the layouts in which a product reads its operands; a convolution reads them as they are. Products run on matrices `[batch, rows, inner] x [batch, inner,
 /// columns]`.
 fn accesses(hlo: &Hlo, at: usize) -> [Access; 2] {
     let ranks = [0, 1].map(|side| hlo.operand_shape(at, side).map_or(0, |shape| shape.dimensions.len() as i64));
