@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn convolutions_count() {
         let ir = "func @main(%x: f32[2,7,7,4] {batch}, %w: f32[3,3,4,6] {weight, init = zeros}) -> (f32[2,5,5,6]) {
-              %0 = convolution %x, %w {input = [0, 3, 1, 2], kernel = [3, 2, 0, 1], output = [0, 3, 1, 2], strides = [1, 1], low = [0, 0], high = [0, 0], accumulate = f32} : f32[2,5,5,6]
+              %0 = convolution %x, %w {input = [0, 3, 1, 2], kernel = [3, 2, 0, 1], output = [0, 3, 1, 2], strides = [1, 1], low = [0, 0], high = [0, 0], input_dilation = [1, 1], kernel_dilation = [1, 1], accumulate = f32} : f32[2,5,5,6]
               return %0
             }";
         let mut session = Session::new();
