@@ -10,9 +10,9 @@ use halite_tensor::Packing;
 use indexmap::{IndexMap, IndexSet};
 use std::collections::{BTreeMap, HashSet};
 
-/// Floating-point operations of all contractions, convolutions among them, that the last of these functions executes; callees come first. What a
-/// contraction does for copies of a weight is not counted: with 32 ranks and 8 key heads each head is stored and
-/// multiplied four times, of which the model asks for one.
+/// Floating-point operations of all contractions, convolutions among them, that the last of these functions executes; callees
+/// come first. What a contraction does for copies of a weight is not counted: with 32 ranks and 8 key heads each head is stored
+/// and multiplied four times, of which the model asks for one.
 ///
 /// # Errors
 /// A bug when calls cannot be written in place.

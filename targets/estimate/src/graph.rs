@@ -229,8 +229,8 @@ const MOVES: [&str; 17] = [
     "transpose",
 ];
 
-/// Returns the layouts in which a product reads its operands; a convolution reads them as they are. Products run on matrices `[batch, rows, inner] x [batch, inner,
-/// columns]`.
+/// Returns the layouts in which a product reads its operands. Products run on matrices `[batch, rows, inner] x [batch, inner,
+/// columns]`; a convolution reads its operands as they are.
 fn accesses(hlo: &Hlo, at: usize) -> [Access; 2] {
     let ranks = [0, 1].map(|side| hlo.operand_shape(at, side).map_or(0, |shape| shape.dimensions.len() as i64));
     let Some(dims) = hlo.inst(at).dot_dimension_numbers.as_deref() else { return [Access::AsIs; 2] };

@@ -232,6 +232,21 @@ def test_weights_of_several_types_are_stored_in_the_widest() -> None:
         np.testing.assert_allclose(leaf, leaves[name].astype(jnp.float32), rtol=2e-2 if name != "wide" else 1e-6)
 
 
+def test_a_number_among_parameters_takes_the_type_of_what_it_meets() -> None:
+    """Numbers of Python are of no type of their own in JAX, beside weights of one type and of several."""
+    for dtype in (jnp.bfloat16, jnp.float32):
+        params = {"w": jnp.ones((4, 3), dtype), "scale": 2.0}
+        found: list[Any] = []
+
+        def loss(params: Any, batch: Any, found: list[Any] = found) -> jax.Array:
+            y = params["w"] * params["scale"]
+            found.append(y.dtype)
+            return jnp.mean((batch @ y.astype(jnp.float32)) ** 2)
+
+        halite.jax.model(loss, params, jnp.ones((2, 4), jnp.float32))
+        assert found == [dtype]
+
+
 def test_keys_that_are_numbered_are_a_list() -> None:
     """As Flax numbers modules, and Haiku: of one structure, from 0 without a gap."""
     layer = {"kernel": jnp.ones((4, 4))}

@@ -70,9 +70,7 @@ fn wide(b: &mut Builder<'_>, x: Value) -> Result<Value> {
     let curve = b.erf(x)?;
     let inner = b.subtract_from(1.0, curve)?;
     let size = b.abs(x)?;
-    let square = b.multiply(x, x)?;
-    let exponent = b.negate(square)?;
-    let power = b.exponential(exponent)?;
+    let power = b.bell(x)?;
     let tail = match b.dtype(x) {
         DType::F64 => wide_tail(b, size, power)?,
         _ => narrow_tail(b, size, power)?,
@@ -107,10 +105,8 @@ impl CompositeDef for Erfc {
     fn vjp(&self) -> Option<VjpRule<'_>> {
         Some(Box::new(|b, _, cx| {
             let (ct, x) = (present(cx.ct())?, cx.args[0]);
-            let square = b.multiply(x, x)?;
-            let exponent = b.negate(square)?;
-            let power = b.exponential(exponent)?;
-            let slope = b.multiply_scalar(power, -FRAC_2_SQRT_PI)?;
+            let bell = b.bell(x)?;
+            let slope = b.multiply_scalar(bell, -FRAC_2_SQRT_PI)?;
             Ok(Vjp::one(b.multiply(ct, slope)?))
         }))
     }

@@ -31,9 +31,7 @@ impl Elementwise for Erf {
     /// `ct * 2 / sqrt(pi) * e^(-x^2)`.
     fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let (ct, x) = (present(cx.ct())?, cx.args[0]);
-        let square = b.multiply(x, x)?;
-        let exponent = b.negate(square)?;
-        let bell = b.exponential(exponent)?;
+        let bell = b.bell(x)?;
         let slope = b.multiply_scalar(bell, FRAC_2_SQRT_PI)?;
         Ok(Vjp::one(b.multiply(ct, slope)?))
     }
@@ -44,6 +42,13 @@ impl Elementwise for Erf {
 }
 
 impl Builder<'_> {
+    /// `e^(-x^2)`.
+    pub(crate) fn bell(&mut self, x: Value) -> Result<Value> {
+        let square = self.multiply(x, x)?;
+        let exponent = self.negate(square)?;
+        self.exponential(exponent)
+    }
+
     /// Element-wise error function.
     ///
     /// # Errors

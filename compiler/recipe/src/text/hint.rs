@@ -122,12 +122,7 @@ fn paths(name: &str, recipe: &[Key]) -> Vec<String> {
     while let Some((path, keys)) = open.pop() {
         for key in keys {
             let path = join(&path, key.name);
-            match &key.kind {
-                Kind::Table(keys) | Kind::WordOrTable(_, keys) | Kind::WholeOrTable(_, _, keys) => {
-                    open.push((path.clone(), &**keys));
-                }
-                _ => {}
-            }
+            open.extend(key.kind.keys().map(|keys| (path.clone(), keys)));
             if key.name == name {
                 found.push(path);
             }

@@ -141,11 +141,10 @@ def model(
     inputs += data
     _check_names(inputs)
     results: list[Output] = []
-
     stored, own = _stored(params)
 
     def traced(params: Any, batch: Any) -> list[Any]:
-        params = jax.tree.map(lambda leaf, own: leaf.astype(own.dtype), params, own)
+        params = jax.tree.map(lambda leaf, own: leaf if leaf.dtype == own.dtype else leaf.astype(own.dtype), params, own)
         found = _objective(loss(params, batch))
         results[:] = [Output("loss", "loss"), Output("count", "count")][: len(found)]
         if outputs is not None:
@@ -172,8 +171,8 @@ def _stored(params: Any) -> tuple[Any, Any]:
     if len(floats) < 2:
         return own, own
     widest = reduce(jnp.promote_types, floats)
-    stored = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, widest if leaf.dtype in floats else leaf.dtype), own)
-    return stored, own
+    narrow = floats - {widest}
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, widest) if leaf.dtype in narrow else leaf, own), own
 
 
 def _objective(found: Any) -> list[Any]:
