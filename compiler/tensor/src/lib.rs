@@ -1,4 +1,4 @@
-//! Element types, static shapes, host tensors, exact rounding and tolerant comparison.
+//! Element types, static shapes, host tensors, exact rounding, tolerant comparison and the coefficients of `erfc`.
 //!
 //! A [`HostTensor`] is a dense row-major array of one [`DType`]. Arithmetic on it is the business of the reference
 //! interpreter: this crate reads elements as `f64` or `i128`, which hold every supported element exactly, and writes
