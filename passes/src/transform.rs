@@ -26,6 +26,7 @@ pub(crate) mod key_dropout;
 pub(crate) mod legalize;
 pub(crate) mod loss_scale;
 mod micro_batch;
+mod min_cut;
 pub(crate) mod needed;
 pub(crate) mod order_collectives;
 pub(crate) mod outline_layers;

@@ -2,13 +2,19 @@
 
 use crate::covering::{Shows, covering};
 use crate::meshes::{ALL_MODELS, Model, Ranks, settings, shapes};
+use crate::product::Asked;
 
 /// Values of the recipe key `recompute`.
 pub const RECOMPUTE: [&str; 3] = ["['none']", "['attention', 'activation']", "['block']"];
 
-/// Whether the long run is asked for: `HALITE_LAYOUTS=all`.
+/// The cases that are asked for: by `HALITE_LAYOUTS=all` all, by `HALITE_LAYOUTS=500` so many of them.
+pub fn asked() -> Asked {
+    Asked::by("HALITE_LAYOUTS")
+}
+
+/// Whether a long run is asked for.
 pub fn is_long() -> bool {
-    std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all")
+    asked() != Asked::Covering
 }
 
 /// The executor of the ranks.

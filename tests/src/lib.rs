@@ -30,6 +30,7 @@ pub mod parallel;
 mod partitioned;
 pub mod pipelines;
 pub mod ports;
+pub mod product;
 pub mod quick;
 pub mod random;
 pub mod renamed;

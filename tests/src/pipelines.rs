@@ -2,6 +2,7 @@
 
 use crate::compiled::expect;
 use crate::covering::{Shows, covering};
+use crate::product::Asked;
 use crate::quick;
 use halite::Session;
 use halite_bundle::tensors::Tensors;
@@ -58,9 +59,14 @@ const ROWS: usize = 4;
 /// The norm that gradients are clipped to: below that of any model here.
 pub const CLIP: f64 = 0.05;
 
-/// Whether all cases are asked for: `HALITE_PIPELINES=all`.
+/// The cases that are asked for: by `HALITE_PIPELINES=all` all, by `HALITE_PIPELINES=100` so many of them.
+pub fn asked() -> Asked {
+    Asked::by("HALITE_PIPELINES")
+}
+
+/// Whether a long run is asked for.
 pub fn is_long() -> bool {
-    std::env::var("HALITE_PIPELINES").is_ok_and(|value| value == "all")
+    asked() != Asked::Covering
 }
 
 /// A model on a pipeline.

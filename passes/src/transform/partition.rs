@@ -1,6 +1,7 @@
 //! `partition`.
 
 mod decide;
+mod delay;
 mod emit;
 mod fact;
 mod known;
@@ -16,9 +17,10 @@ use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Milestone, Pass, PassCx, PassInfo, Relation};
 use crate::transform::annotate_rounding::AnnotateRounding;
 use crate::transform::expand_composites::expand;
+use delay::Delayed;
 use fact::{Fact, Placement, SubAxes};
 use halite_ir::composites::Transfer;
-use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole};
+use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole, function_wire_bytes};
 use halite_recipe::{
     Divides, MeshAxis, Parallel, Recipe, RoundingMode, SHARDS_WEIGHTS, SrBy, SrSites, sub_axes_that_divide,
 };
@@ -80,14 +82,27 @@ impl Pass for Partition {
         AnnotateRounding.run(module, cx)?;
         // Transfers are no computation: `split-stages` finds them in the program of a rank.
         expand(module, cx.registry, |op| Transfer::ends(op).is_none())?;
-        let (plans, key) = {
+        let Placed { key, plans, delayed } = {
             let infer = InferCx { functions: &module.functions, registry: cx.registry };
             placed(&infer, &mesh, (recipe, cx))?
         };
         let reshard = Reshard { mesh: &mesh, reduce: recipe.precision.reduce };
+        let other = delayed.map(|plans| -> Result<Module> {
+            let mut module = module.clone();
+            emit::emit(&mut module, cx.registry, reshard, (&plans, &key))?;
+            Ok(module)
+        });
         emit::emit(module, cx.registry, reshard, (&plans, &key))?;
+        if let Some(other) = other.transpose()?.filter(|other| sent(other) < sent(module)) {
+            *module = other;
+        }
         Ok(Changed::Yes)
     }
+}
+
+/// The bytes that a rank sends in a run of a module.
+fn sent(module: &Module) -> u64 {
+    function_wire_bytes(module).last().copied().unwrap_or(0)
 }
 
 /// # Errors
@@ -149,8 +164,17 @@ fn whole(weights: &[&Name], parallel: &Parallel) -> Diagnostic {
         .help("choose a number of ranks that divides a dimension of each; `halite inspect --placement` shows how weights lie")
 }
 
-/// The plans of the entry and of all functions that it calls, and the key of the entry.
-fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>)) -> Result<(Plans, Key)> {
+/// The placements of a module.
+struct Placed {
+    /// The entry, with the placements of its parameters.
+    key: Key,
+    /// The plans of all functions that run.
+    plans: Plans,
+    /// Those where partial sums are passed on to several readers, if any are.
+    delayed: Option<Plans>,
+}
+
+fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>)) -> Result<Placed> {
     let parallel = &recipe.parallel.clone().unwrap_or_default();
     let seeds = Seeds::new(mesh, parallel, cx.functions)?;
     let apart = seeds.uneven()?;
@@ -162,17 +186,35 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
     if !undivided.is_empty() {
         pass.warn(|| whole(&undivided, parallel));
     }
-    planned(cx, &seeds, recipe, &weights)
+    let functions = Functions::default();
+    let (mut given, key) = given(cx, &seeds, (recipe, &functions), &weights);
+    let plans = planned(cx, &given, &key)?;
+    given.delayed = Delayed::of(cx, &given, (&plans, &key));
+    let delayed = if given.delayed.is_empty() { None } else { Some(planned(cx, &given, &key)?) };
+    Ok(Placed { key, plans, delayed })
 }
 
-/// The plans of the entry and of all functions that it calls where weights are placed so, and the key of the entry.
-fn planned(cx: &InferCx<'_>, seeds: &Seeds<'_>, recipe: &Recipe, weights: &[Sharding]) -> Result<(Plans, Key)> {
+/// The plans of the entry and of all functions that it calls.
+fn planned(cx: &InferCx<'_>, given: &Given<'_>, key: &Key) -> Result<Plans> {
+    let mut plans = Plans::default();
+    make(&mut plans, given, cx, key.clone())?;
+    Ok(plans)
+}
+
+/// What plans are made from where weights are placed so, and the key of the entry.
+fn given<'a>(
+    cx: &InferCx<'_>,
+    seeds: &Seeds<'a>,
+    (recipe, functions): (&Recipe, &'a Functions),
+    weights: &[Sharding],
+) -> (Given<'a>, Key) {
     let (entry, mesh) = (seeds.entry, seeds.mesh);
     let at = with_state(seeds, weights);
     let replaced = entry.params.iter().zip(&at).map(|(param, at)| (param.name.to_string(), at.clone()));
     let given = Given {
         mesh,
-        functions: &Functions::default(),
+        functions,
+        delayed: Delayed::default(),
         reduce: recipe.precision.reduce,
         along_sequence: if seeds.parallel.sequence {
             sub_axes_that_divide(mesh, Divides::Weights).collect()
@@ -182,10 +224,7 @@ fn planned(cx: &InferCx<'_>, seeds: &Seeds<'_>, recipe: &Recipe, weights: &[Shar
         state: replaced.collect(),
     };
     let function = FuncId::new(cx.functions.len() - 1);
-    let key = Key { function, params: facts(mesh, entry, &at), preferences: Vec::new() };
-    let mut plans = Plans::default();
-    make(&mut plans, &given, cx, key.clone())?;
-    Ok((plans, key))
+    (given, Key { function, params: facts(mesh, entry, &at), preferences: Vec::new() })
 }
 
 /// The placement in which each parameter is stored; that of state of a weight follows the weight.

@@ -3,9 +3,11 @@
 
 #![allow(clippy::print_stdout, reason = "what was found is part of the output of a test")]
 
-use halite_analysis::{Verdict, causality};
+use halite_analysis::{CausalityReport, Verdict};
 use halite_ir::{LowerOptions, Registry};
+use halite_passes::{Findings, PassCx, PassRegistry};
 use halite_runtime::{CompileOptions, Executable, Executor, Program, evaluate};
+use halite_support::{Diagnostic, codes};
 use halite_tensor::{DType, HostTensor};
 use halite_test_kit::numeric::{drawn, uniform};
 use halite_test_kit::xla;
@@ -85,9 +87,22 @@ struct Outcome {
     story: String,
 }
 
+/// What a compile says of the logits.
+fn verdict(mutant: &Mutant, registry: &Registry) -> halite_support::Result<Verdict> {
+    let passes = PassRegistry::builtin();
+    let pass = passes.get("check-causality")?;
+    let (mut module, findings) = (mutant.module.clone(), Findings::default());
+    let run = pass.run(&mut module, &PassCx { findings: Some(&findings), ..PassCx::new(registry) });
+    match (run, findings.report::<CausalityReport>()) {
+        (Err(error), _) if error.code() != codes::CAUSALITY => Err(error),
+        (_, Some(report)) => Ok(report.outputs),
+        (_, None) => Err(Diagnostic::bug("the pass left no report")),
+    }
+}
+
 fn outcome(mutant: &Mutant, seed: u64, registry: &Registry) -> Outcome {
     let fail = |error: halite_support::Diagnostic| -> ! { panic!("seed {seed}: {error}") };
-    let verdict = causality(&mutant.module, registry).unwrap_or_else(|error| fail(error)).outputs;
+    let verdict = verdict(mutant, registry).unwrap_or_else(|error| fail(error));
     let hlo = xla::hlo(&mutant.module, registry, LowerOptions::default()).unwrap_or_else(|error| fail(error));
     let executable = compile(&hlo).unwrap_or_else(|error| fail(error));
     let looks_ahead = looks_ahead(mutant, executable.as_ref());
@@ -104,7 +119,12 @@ fn check(count: u64, make: fn(u64, &Registry) -> Mutant) {
         let case = format!("seed {seed}: {verdict}\n    {story}");
         match verdict {
             Verdict::Proven(_) => proven += 1,
-            Verdict::Leaks(_) => leaks += 1,
+            Verdict::Leaks(ref finding) => {
+                leaks += 1;
+                if finding.witness.is_none() {
+                    wrong.push(format!("no witness: {case}"));
+                }
+            }
             Verdict::Unknown(_) => unknown.push(case.clone()),
             Verdict::NotApplicable(_) => wrong.push(case.clone()),
         }

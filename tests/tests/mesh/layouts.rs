@@ -8,7 +8,7 @@ use halite_support::{Diagnostic, Result};
 use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
 use halite_test_kit::xla;
-use halite_tests::layouts::{Case, Machine, Pair, is_long};
+use halite_tests::layouts::{Case, Machine, Pair, asked, is_long};
 use halite_tests::meshes::{
     ALL_MODELS, CLIP, Loaded, MODELS, Model, OnMesh, Ranks, along, entry, ignore_labels, together,
 };
@@ -87,10 +87,10 @@ fn agree(model: Model, settings: &[String], machine: Machine) -> std::result::Re
     Ok(())
 }
 
-/// In CI cases in which choices meet, with `HALITE_LAYOUTS=all` all of them.
+/// In CI cases in which choices meet, with `HALITE_LAYOUTS=all` all of them, with `HALITE_LAYOUTS=500` so many.
 #[test]
 fn ranks_compute_what_one_device_computes() {
-    let cases = if is_long() { Case::all() } else { Case::covering() };
+    let cases = asked().of(Case::all, Case::covering);
     let failure = |case: &Case| check(case).err().map(|error| format!("{} {case:?}: {error}", case.model().0));
     let failed: Vec<String> = for_each(&cases, failure).into_iter().flatten().collect();
     assert!(failed.is_empty(), "{} of {} cases fail\n{}", failed.len(), cases.len(), failed.join("\n"));

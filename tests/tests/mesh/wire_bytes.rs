@@ -271,3 +271,29 @@ fn every_family_sends_what_its_layout_asks_for() {
     }
     assert!(failed.is_empty(), "{failed:?}");
 }
+
+/// Mixtures whose experts are weights of their own, and one tensor.
+const MIXTURES: [&str; 2] = ["../tests/data/mixtral.hal", "../tests/data/stacked_experts.hal"];
+
+/// What the experts of a block give is summed over ranks together, forward and backward: more of them send more for their shares of
+/// each token alone.
+#[test]
+fn experts_are_summed_together() {
+    let case = alone(1, 1, 8, false, 0);
+    let of_hidden = 2.0 * WIDTH * TOKENS * HIDDEN * (7.0 / 8.0);
+    for model in MIXTURES {
+        let sizes = [&["kv_heads=8", "experts=2"][..], &["kv_heads=8", "experts=8"]];
+        let [two, eight] = sizes.map(|sizes| {
+            let family = Family { model, sizes, blocks: 0.0, sharded: 0.0, whole: 0.0 };
+            step(&family, &case, POLICIES[0].recompute)
+        });
+        let more = sent(&eight) - sent(&two);
+        println!(
+            "{model}: {:.2} MB with two, {:.2} MB with eight; a sum of hidden states {:.2} MB",
+            sent(&two) / 1e6,
+            sent(&eight) / 1e6,
+            of_hidden / 1e6
+        );
+        assert!(more < 0.1 * LAYERS * of_hidden, "{}", listing(&eight));
+    }
+}

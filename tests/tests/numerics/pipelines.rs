@@ -8,7 +8,7 @@ use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::compiled::expect;
 use halite_tests::parallel::for_each;
-use halite_tests::pipelines::{CLIP, Case, MODELS, Ran, batch, is_long, start};
+use halite_tests::pipelines::{CLIP, Case, MODELS, Ran, asked, batch, is_long, start};
 use halite_tests::quick;
 use halite_train::TrainStep;
 use halite_verify::verdict::{Residual, judge};
@@ -28,10 +28,10 @@ fn run(bundle: &Bundle) -> Result<Ran, Diagnostics> {
 }
 
 /// In `f64`, with a clip that bites, averages of weights, and labels that count in some micro-batches more than in others. In CI cases in
-/// which choices meet, with `HALITE_PIPELINES=all` all of them.
+/// which choices meet, with `HALITE_PIPELINES=all` all of them, with `HALITE_PIPELINES=100` so many.
 #[test]
 fn a_pipeline_makes_the_updates_of_one_device() {
-    let cases = if is_long() { Case::all() } else { Case::covering() };
+    let cases = asked().of(Case::all, Case::covering);
     let mut groups: BTreeMap<(usize, usize), Vec<Case>> = BTreeMap::new();
     cases.iter().for_each(|case| groups.entry((case.model, case.accumulate)).or_default().push(*case));
     let groups: Vec<Vec<Case>> = groups.into_values().collect();
@@ -51,7 +51,9 @@ fn a_pipeline_makes_the_updates_of_one_device() {
                 Err(errors) => (f64::INFINITY, format!("{model} {case:?}: {errors:?}")),
             }
         };
-        group.iter().map(told).collect::<Vec<_>>()
+        let told: Vec<(f64, String)> = group.iter().map(told).collect();
+        println!("{} with {} micro-batches: {} cases done", MODELS[group[0].model].0, group[0].accumulate, told.len());
+        told
     });
     let found: Vec<(f64, String)> = found.into_iter().flatten().collect();
     let most = found.iter().map(|(far, _)| *far).fold(0.0, f64::max);

@@ -265,10 +265,16 @@ fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
     let mut all: Vec<(usize, Vec<&View>)> = vec![(0, Vec::new())];
     for views in views {
         let mut longer = Vec::new();
+        let shares: Vec<bool> = views.iter().map(shares_a_place).collect();
         for (index, (before, chosen)) in all.iter().enumerate() {
+            let lies = Lies::of(chosen);
             let goes_on = |(at, _): &(usize, &View)| *at == 0 || check_cancelled().is_ok();
             let views = views.iter().enumerate().take_while(goes_on);
-            let mut own: Vec<_> = views.map(|(_, view)| (before + clashes(chosen, view), index, view)).collect();
+            let clashes = |at: usize, view: &View| {
+                let disordered = if shares[at] { 2 * disordered(chosen, view).len() } else { 0 };
+                before + lies.clashes(chosen, view) + disordered
+            };
+            let mut own: Vec<_> = views.map(|(at, view)| (clashes(at, view), index, view)).collect();
             // Of one no more can be among those that are left of all.
             own.sort_by_key(|own| own.0);
             own.truncate(MAX_COMBINATIONS);
@@ -282,18 +288,37 @@ fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
     all
 }
 
-/// Along how many sub-axes a view lies otherwise than one of these: it shards another factor, in another order, or is terms where the
-/// other is sharded.
-fn clashes(chosen: &[&View], view: &View) -> usize {
-    let elsewhere = |at: &&InFactor| {
-        chosen.iter().flat_map(|other| &other.at).any(|other| other.sub_axis == at.sub_axis && other != *at)
-    };
-    let terms = |one: &View, other: &View| {
-        let sharded = |part: &&(SubAxisId, Part, Cause)| other.at.iter().any(|at| at.sub_axis == part.0);
-        one.parts.iter().filter(sharded).count()
-    };
-    let apart: usize = chosen.iter().map(|other| terms(other, view) + terms(view, other)).sum();
-    view.at.iter().filter(elsewhere).count() + apart + 2 * disordered(chosen, view).len()
+/// For each sub-axis where some views have it.
+struct Lies(Vec<SmallVec<[InFactor; 2]>>);
+
+impl Lies {
+    fn of(chosen: &[&View]) -> Self {
+        let mut lies: Vec<SmallVec<[InFactor; 2]>> = Vec::new();
+        for at in chosen.iter().flat_map(|view| &view.at) {
+            lies.resize(lies.len().max(at.sub_axis + 1), SmallVec::new());
+            if !lies[at.sub_axis].contains(at) {
+                lies[at.sub_axis].push(*at);
+            }
+        }
+        Self(lies)
+    }
+
+    /// Along how many sub-axes a view lies otherwise than one of these: it shards another factor, or is terms where the other is sharded.
+    fn clashes(&self, chosen: &[&View], view: &View) -> usize {
+        let elsewhere = |at: &&InFactor| self.0.get(at.sub_axis).is_some_and(|own| own.iter().any(|own| own != *at));
+        let terms = |one: &View, other: &View| {
+            let sharded = |part: &&(SubAxisId, Part, Cause)| other.at.iter().any(|at| at.sub_axis == part.0);
+            one.parts.iter().filter(sharded).count()
+        };
+        let apart: usize = chosen.iter().map(|other| terms(other, view) + terms(view, other)).sum();
+        view.at.iter().filter(elsewhere).count() + apart
+    }
+}
+
+/// Whether two sub-axes stand at the same place of a factor.
+fn shares_a_place(view: &View) -> bool {
+    let place = |at: &InFactor| (at.factor, at.stride);
+    view.at.iter().enumerate().any(|(high, x)| view.at[..high].iter().any(|y| place(x) == place(y)))
 }
 
 /// The pairs of sub-axes that share a place in a view and in one of these, and stand there in another order.

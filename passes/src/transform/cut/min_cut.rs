@@ -1,11 +1,10 @@
 //! Chooses the values to keep so that the rest can be computed again: a minimum cut.
 
 use super::price::{Price, Totals};
+use crate::transform::min_cut::{Nearest, source_side};
 use indexmap::IndexMap;
-use petgraph::algo::maximum_flow::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::unionfind::UnionFind;
-use petgraph::visit::EdgeRef;
 use rustc_hash::FxBuildHasher;
 
 /// A value of a forward.
@@ -67,28 +66,8 @@ fn keep_connected(nodes: &[Node], price: Price) -> Vec<bool> {
             network.add_edge(*leaves, sink, endless);
         }
     }
-    let (_, flows) = dinics(&network, source, sink);
-    let reaching = reaching(&network, &flows, sink);
-    ends.iter().map(|[enters, leaves]| !reaching[enters.index()] && reaching[leaves.index()]).collect()
-}
-
-/// For each node, whether more could flow from it to the sink.
-fn reaching(network: &DiGraph<(), u128>, flows: &[u128], sink: NodeIndex) -> Vec<bool> {
-    let mut reaching = vec![false; network.node_count()];
-    reaching[sink.index()] = true;
-    let mut open = vec![sink];
-    while let Some(node) = open.pop() {
-        let entering = network.edges_directed(node, petgraph::Incoming);
-        let with_room = entering.filter(|edge| flows[edge.id().index()] < *edge.weight()).map(|edge| edge.source());
-        let leaving = network.edges_directed(node, petgraph::Outgoing);
-        let giving_back = leaving.filter(|edge| flows[edge.id().index()] > 0).map(|edge| edge.target());
-        for next in with_room.chain(giving_back) {
-            if !std::mem::replace(&mut reaching[next.index()], true) {
-                open.push(next);
-            }
-        }
-    }
-    reaching
+    let with_source = source_side(&network, [source, sink], Nearest::Sink);
+    ends.iter().map(|[enters, leaves]| with_source[enters.index()] && !with_source[leaves.index()]).collect()
 }
 
 #[cfg(test)]

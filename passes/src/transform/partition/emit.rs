@@ -23,7 +23,7 @@ pub(super) fn emit(
     (plans, entry): (&Plans, &Key),
 ) -> Result<()> {
     let sources = std::mem::take(&mut module.functions);
-    let (needed, mut names) = (needed(plans, entry), Names::default());
+    let (needed, mut names) = (plans.needed(entry), Names::default());
     let mut made: FxHashMap<Rc<Key>, FuncId> = FxHashMap::default();
     for (key, plan) in plans.done.iter().filter(|(key, _)| needed.contains(key)) {
         let source = &sources[key.function.index()];
@@ -58,19 +58,6 @@ pub(super) fn emit(
     let shardings = shardings.filter(|(_, sharding)| !sharding.is_replicated()).collect();
     module.layout = Some(Arc::new(Layout { mesh: reshard.mesh.clone(), shardings, terms }));
     Ok(())
-}
-
-/// The plans that a plan calls on, itself included.
-fn needed(plans: &Plans, entry: &Key) -> FxHashSet<Rc<Key>> {
-    let mut needed = FxHashSet::default();
-    let mut open = vec![Rc::new(entry.clone())];
-    while let Some(key) = open.pop() {
-        let Some(plan) = plans.get(&key) else { continue };
-        if needed.insert(key) {
-            open.extend(plan.steps.iter().filter_map(|step| step.callee.clone()));
-        }
-    }
-    needed
 }
 
 /// A function under way.

@@ -1,11 +1,12 @@
 //! Plans: the placements of all values and instructions of functions.
 
 use super::decide::Decision;
+use super::delay::Delayed;
 use super::fact::{Fact, Placement, Read, SubAxes};
 use super::known::Functions;
 use halite_ir::{FuncId, Value};
 use halite_tensor::{DType, Mesh, Sharding};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// A function, with the facts about its arguments and the preferred shardings of its results.
@@ -53,6 +54,8 @@ pub(super) struct Step {
 pub(super) struct Given<'a> {
     pub(super) mesh: &'a Mesh,
     pub(super) functions: &'a Functions,
+    /// The partial sums that are passed on to several readers.
+    pub(super) delayed: Delayed,
     /// The element type of sums over ranks of narrower numbers.
     pub(super) reduce: DType,
     /// The sub-axes along which sums are shared out over a sequence instead of repeated.
@@ -71,5 +74,18 @@ pub(super) struct Plans {
 impl Plans {
     pub(super) fn get(&self, key: &Key) -> Option<&Rc<Plan>> {
         self.index.get(key).map(|&at| &self.done[at].1)
+    }
+
+    /// The plans that a plan calls on, itself included.
+    pub(super) fn needed(&self, entry: &Key) -> FxHashSet<Rc<Key>> {
+        let mut needed = FxHashSet::default();
+        let mut open = vec![Rc::new(entry.clone())];
+        while let Some(key) = open.pop() {
+            let Some(plan) = self.get(&key) else { continue };
+            if needed.insert(key) {
+                open.extend(plan.steps.iter().filter_map(|step| step.callee.clone()));
+            }
+        }
+        needed
     }
 }

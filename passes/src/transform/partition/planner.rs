@@ -156,15 +156,15 @@ impl<'a> Planner<'a> {
     }
 
     /// Materializes a value that is read as far as that is due. A sum that is read more than once is made at once: passed on, it would be
-    /// made several times. One that is read in shards is scattered to them at once.
+    /// made several times, which is less where so was decided. One that is read in shards is scattered to them at once.
     fn settle(&self, draft: &mut Plan, value: Value) {
         let place = &draft.facts[value.index()].place;
         let preference = self.preferences[value.index()].as_ref();
         let scattered =
             |sub_axis: &SubAxisId| preference.is_some_and(|preference| preference.find(*sub_axis).is_some());
         let is_single = self.known.uses[value.index()] == 1;
-        let rest: SubAxes =
-            place.partial.iter().copied().filter(|sub_axis| is_single && !scattered(sub_axis)).collect();
+        let passes = self.given.delayed.passes(self.key.function, value).unwrap_or(is_single);
+        let rest: SubAxes = place.partial.iter().copied().filter(|sub_axis| passes && !scattered(sub_axis)).collect();
         self.materialize(draft, value, &rest);
     }
 

@@ -1,7 +1,8 @@
 //! `place-weights`.
 
-use super::planned;
+use super::known::Functions;
 use super::seeds::Seeds;
+use super::{given, planned};
 use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::expand_composites::expand;
@@ -70,8 +71,10 @@ fn places(cx: &InferCx<'_>, mesh: &Mesh, recipe: &Recipe) -> Result<Vec<Option<A
     let entry = seeds.entry;
     let mut weights = seeds.weights()?;
     let mut places = vec![None; entry.params.len()];
+    let functions = Functions::default();
     for _ in 0..ROUNDS {
-        let (plans, key) = planned(cx, &seeds, recipe, &weights)?;
+        let (given, key) = given(cx, &seeds, (recipe, &functions), &weights);
+        let plans = planned(cx, &given, &key)?;
         let plan = plans.get(&key).ok_or_else(|| Diagnostic::bug("the entry has no plan"))?;
         let mut moved = false;
         for (at, param) in entry.params.iter().enumerate() {
