@@ -13,7 +13,7 @@ pub enum Asked {
 }
 
 impl Asked {
-    /// What a variable of the environment asks for: `all`, a number of cases, or nothing.
+    /// The cases that a variable of the environment asks for: `all`, a number of cases, or nothing.
     ///
     /// # Panics
     /// When it is another word.

@@ -2,6 +2,7 @@
 
 mod decide;
 mod delay;
+mod delayed;
 mod emit;
 mod fact;
 mod known;
@@ -17,7 +18,8 @@ use crate::framework::example::golden;
 use crate::framework::pass::{Changed, Milestone, Pass, PassCx, PassInfo, Relation};
 use crate::transform::annotate_rounding::AnnotateRounding;
 use crate::transform::expand_composites::expand;
-use delay::Delayed;
+use delay::delayed;
+use delayed::Delayed;
 use fact::{Fact, Placement, SubAxes};
 use halite_ir::composites::Transfer;
 use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole, function_wire_bytes};
@@ -189,7 +191,7 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
     let functions = Functions::default();
     let (mut given, key) = given(cx, &seeds, (recipe, &functions), &weights);
     let plans = planned(cx, &given, &key)?;
-    given.delayed = Delayed::of(cx, &given, (&plans, &key));
+    given.delayed = delayed(cx, &given, (&plans, &key));
     let delayed = if given.delayed.is_empty() { None } else { Some(planned(cx, &given, &key)?) };
     Ok(Placed { key, plans, delayed })
 }
@@ -201,7 +203,7 @@ fn planned(cx: &InferCx<'_>, given: &Given<'_>, key: &Key) -> Result<Plans> {
     Ok(plans)
 }
 
-/// What plans are made from where weights are placed so, and the key of the entry.
+/// The inputs of planning where weights are placed so, and the key of the entry.
 fn given<'a>(
     cx: &InferCx<'_>,
     seeds: &Seeds<'a>,

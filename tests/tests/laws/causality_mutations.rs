@@ -87,7 +87,7 @@ struct Outcome {
     story: String,
 }
 
-/// What a compile says of the logits.
+/// The verdict of a compile on the logits.
 fn verdict(mutant: &Mutant, registry: &Registry) -> halite_support::Result<Verdict> {
     let passes = PassRegistry::builtin();
     let pass = passes.get("check-causality")?;

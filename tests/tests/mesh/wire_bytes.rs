@@ -275,8 +275,8 @@ fn every_family_sends_what_its_layout_asks_for() {
 /// Mixtures whose experts are weights of their own, and one tensor.
 const MIXTURES: [&str; 2] = ["../tests/data/mixtral.hal", "../tests/data/stacked_experts.hal"];
 
-/// What the experts of a block give is summed over ranks together, forward and backward: more of them send more for their shares of
-/// each token alone.
+/// The experts of a block are summed over ranks together, forward and backward: more of them send more for their shares of each token
+/// alone.
 #[test]
 fn experts_are_summed_together() {
     let case = alone(1, 1, 8, false, 0);

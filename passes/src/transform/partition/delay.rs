@@ -3,65 +3,49 @@
 mod program;
 mod sums;
 
-use super::fact::SubAxes;
+use super::delayed::Delayed;
 use super::plan::{Given, Key, Plans};
 use crate::transform::min_cut::{Nearest, source_side};
-use halite_ir::{FuncId, InferCx, Value};
+use halite_ir::InferCx;
 use petgraph::graph::DiGraph;
 use program::Program;
 use rustc_hash::FxHashMap;
 use sums::Sums;
 
-/// The partial sums about which it was decided whether they are passed on. Of all others, those that are read once are.
-#[derive(Default, Debug)]
-pub(super) struct Delayed(FxHashMap<(FuncId, Value), bool>);
-
-impl Delayed {
-    /// Whether a value that is a partial sum is passed on as such; `None` where that is not decided.
-    pub(super) fn passes(&self, function: FuncId, value: Value) -> Option<bool> {
-        self.0.get(&(function, value)).copied()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Decides where sums are best made, if more than one reader takes a partial sum. The experts of a layer are the example: each is
-    /// read by the sum over experts and by the gradient of its share, and both are linear in it. To sum once over ranks what all experts
-    /// give together takes as many bytes as to sum what one of them gives.
-    ///
-    /// Functions are taken for the same wherever they are called, and instructions for linear that are not where their operands lie
-    /// otherwise: a plan that is made with this is to be compared with the one that it was made of.
-    pub(super) fn of(cx: &InferCx<'_>, given: &Given<'_>, (plans, entry): (&Plans, &Key)) -> Self {
-        let program = Program::new(cx, given, (plans, entry));
-        let mut delayed = Self::default();
-        for sub_axes in program.read_again() {
-            let sums = Sums::along(&program, &sub_axes);
-            for part in sums.parts() {
-                delayed.decide(&program, &sums, &part, &sub_axes);
-            }
+/// Decides where sums are best made, if more than one reader takes a partial sum. The experts of a layer are the example: each is read by
+/// the sum over experts and by the gradient of its share, and both are linear in it. To sum once over ranks what all experts give
+/// together takes as many bytes as to sum what one of them gives.
+///
+/// Functions are taken for the same wherever they are called, and some instructions for linear that are not where their operands then lie:
+/// a plan that is made with this is to be compared with the one that it was made of.
+pub(super) fn delayed(cx: &InferCx<'_>, given: &Given<'_>, (plans, entry): (&Plans, &Key)) -> Delayed {
+    let program = Program::new(cx, given, (plans, entry));
+    let mut delayed = Delayed::default();
+    for sub_axes in program.read_again() {
+        let sums = Sums::along(&program, &sub_axes);
+        for part in sums.parts() {
+            decide(&mut delayed, &program, &sums, &part);
         }
-        delayed
     }
+    delayed
+}
 
-    /// Decides about partial sums of which some are made of others.
-    fn decide(&mut self, program: &Program<'_>, sums: &Sums<'_>, part: &[usize], along: &SubAxes) {
-        let several = |&number: &usize| program.reads(number) > 1 && !sums.must_be_made(number);
-        if !part.iter().any(several) {
-            return;
-        }
-        let passed = passed(program, sums, part, along);
-        if part.iter().zip(&passed).any(|(&number, passed)| *passed && program.reads(number) > 1) {
-            let values = part.iter().zip(passed).map(|(&number, passed)| (program.value(number), passed));
-            values.for_each(|(value, passed)| _ = self.0.entry(value).or_insert(passed));
-        }
+/// Decides about partial sums of which some are made of others.
+fn decide(delayed: &mut Delayed, program: &Program<'_>, sums: &Sums<'_>, part: &[usize]) {
+    let several = |&number: &usize| program.reads(number) > 1 && !sums.must_be_made(number);
+    if !part.iter().any(several) {
+        return;
+    }
+    let passed = passed(program, sums, part);
+    if part.iter().zip(&passed).any(|(number, passed)| *passed && several(number)) {
+        part.iter().zip(passed).for_each(|(&number, passed)| delayed.decide(program.value(number), passed));
     }
 }
 
 /// For each partial sum of a part whether it is passed on when as few bytes as possible are summed. A minimum cut: each has a place where it
 /// is made and one where it is read, and between the two the bytes that summing it takes.
-fn passed(program: &Program<'_>, sums: &Sums<'_>, part: &[usize], along: &SubAxes) -> Vec<bool> {
-    let bytes: Vec<u128> = part.iter().map(|&number| program.bytes(number, along)).collect();
+fn passed(program: &Program<'_>, sums: &Sums<'_>, part: &[usize]) -> Vec<bool> {
+    let bytes: Vec<u128> = part.iter().map(|&number| program.bytes(number, sums.along)).collect();
     let endless = 1 + bytes.iter().sum::<u128>();
     let mut network = DiGraph::<(), u128>::new();
     let (source, sink) = (network.add_node(()), network.add_node(()));

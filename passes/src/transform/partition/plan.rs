@@ -1,7 +1,7 @@
 //! Plans: the placements of all values and instructions of functions.
 
 use super::decide::Decision;
-use super::delay::Delayed;
+use super::delayed::Delayed;
 use super::fact::{Fact, Placement, Read, SubAxes};
 use super::known::Functions;
 use halite_ir::{FuncId, Value};

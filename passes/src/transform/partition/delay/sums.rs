@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 /// The values that are, or could be, partial sums along these sub-axes.
 pub(super) struct Sums<'a> {
     program: &'a Program<'a>,
-    along: &'a SubAxes,
+    pub(super) along: &'a SubAxes,
     /// For each value whether it is one where it is made, whatever its operands are.
     starts: Vec<bool>,
     /// For each value whether it can be one.
