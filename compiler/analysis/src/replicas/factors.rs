@@ -136,7 +136,8 @@ impl Application<'_> {
                 stride,
                 sub_axis: digit.sub_axis,
             };
-            View { at: chosen.iter().zip(&digits).map(at).collect(), parts: parts.clone() }
+            let at: Vec<InFactor> = chosen.iter().zip(&digits).map(at).collect();
+            View { shares_a_place: shares_a_place(&at), at, parts: parts.clone() }
         };
         choices(&candidates, &self.bonds.follows(&digits), above).into_iter().map(view).collect()
     }
@@ -265,16 +266,12 @@ fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
     let mut all: Vec<(usize, Vec<&View>)> = vec![(0, Vec::new())];
     for views in views {
         let mut longer = Vec::new();
-        let shares: Vec<bool> = views.iter().map(shares_a_place).collect();
         for (index, (before, chosen)) in all.iter().enumerate() {
             let lies = Lies::of(chosen);
             let goes_on = |(at, _): &(usize, &View)| *at == 0 || check_cancelled().is_ok();
             let views = views.iter().enumerate().take_while(goes_on);
-            let clashes = |at: usize, view: &View| {
-                let disordered = if shares[at] { 2 * disordered(chosen, view).len() } else { 0 };
-                before + lies.clashes(chosen, view) + disordered
-            };
-            let mut own: Vec<_> = views.map(|(at, view)| (clashes(at, view), index, view)).collect();
+            let clashes = |view| before + lies.clashes(chosen, view) + 2 * disordered(chosen, view).len();
+            let mut own: Vec<_> = views.map(|(_, view)| (clashes(view), index, view)).collect();
             // Of one no more can be among those that are left of all.
             own.sort_by_key(|own| own.0);
             own.truncate(MAX_COMBINATIONS);
@@ -315,15 +312,17 @@ impl Lies {
     }
 }
 
-/// Whether two sub-axes stand at the same place of a factor.
-fn shares_a_place(view: &View) -> bool {
+fn shares_a_place(all: &[InFactor]) -> bool {
     let place = |at: &InFactor| (at.factor, at.stride);
-    view.at.iter().enumerate().any(|(high, x)| view.at[..high].iter().any(|y| place(x) == place(y)))
+    all.iter().enumerate().any(|(high, x)| all[..high].iter().any(|y| place(x) == place(y)))
 }
 
 /// The pairs of sub-axes that share a place in a view and in one of these, and stand there in another order.
 fn disordered(chosen: &[&View], view: &View) -> Vec<[SubAxisId; 2]> {
     let mut found = Vec::new();
+    if !view.shares_a_place {
+        return found;
+    }
     for other in chosen.iter().filter(|other| other.at != view.at) {
         // Those that both have, where the other has them.
         let place = |at: &InFactor| Some((*at, other.at.iter().position(|own| own == at)?));
