@@ -88,7 +88,7 @@ fn plain(inst: &HloInstructionProto) -> HloInstructionProto {
     let mut plain = inst.clone();
     let groups = inst.groups().unwrap_or_default().into_owned();
     (plain.iota_collective_device_list, plain.mesh_axes_replica_group_list) = (None, None);
-    plain.replica_groups = Vec::new();
+    plain.replica_groups = Vec::new().into();
     plain.metadata = plain.metadata.filter(|metadata| **metadata != OpMetadata::default());
     plain.frontend_attributes = plain.frontend_attributes.filter(|attributes| !attributes.map.is_empty());
     let is_usual =

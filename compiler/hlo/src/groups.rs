@@ -16,7 +16,7 @@ impl HloInstructionProto {
             return list.groups().map(Cow::Owned);
         }
         let list = self.collective_device_list.as_deref().map(|list| &list.replica_groups);
-        Some(Cow::Borrowed(list.unwrap_or(&self.replica_groups)))
+        Some(Cow::Borrowed(list.map_or(&self.replica_groups[..], Vec::as_slice)))
     }
 
     /// Groups that are written as an iota.

@@ -16,7 +16,7 @@ pub use devices::*;
 pub use instruction::{HloInstructionProto, Rare, RareFields};
 pub use name::Name;
 pub use numbers::Numbers;
-pub use shared::Shared;
+pub use shared::{Shared, SharedList};
 
 use prost::Message;
 use std::collections::BTreeMap;

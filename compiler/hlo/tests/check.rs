@@ -143,7 +143,7 @@ const CORRUPTIONS: &[Corruption] = &[
         "groups uneven",
         |m| {
             first(m, "all-gather").replica_groups =
-                vec![ReplicaGroup { replica_ids: vec![0, 1, 2] }, ReplicaGroup { replica_ids: vec![3] }];
+                vec![ReplicaGroup { replica_ids: vec![0, 1, 2] }, ReplicaGroup { replica_ids: vec![3] }].into();
         },
         "differ in size",
     ),

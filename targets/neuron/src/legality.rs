@@ -21,9 +21,9 @@ mod windows;
 use crate::tables::{CompilerVersion, Condition, Rule};
 use crate::{Generation, Tables};
 use elements::Elements;
-use groups::listed;
+use groups::{Lists, listed};
 use halite_hlo::graph::Graph;
-use halite_hlo::proto::{HloInstructionProto, ReplicaGroup};
+use halite_hlo::proto::HloInstructionProto;
 use halite_target::Provenance;
 pub use presumed::{Presumed, presumed};
 use ranges::Ranges;
@@ -119,8 +119,8 @@ struct OpcodeRules {
     known: bool,
 }
 
-/// The name of a rule, and groups.
-type RuleOn<'a> = (&'static str, &'a [ReplicaGroup]);
+/// The name of a rule, and the number of a list of groups.
+type RuleOn = (&'static str, usize);
 
 struct Checker<'a, 'p> {
     graph: &'a Graph,
@@ -130,7 +130,8 @@ struct Checker<'a, 'p> {
     opcodes: Vec<OpcodeRules>,
     ranges: OnceCell<Ranges>,
     /// Outcomes of rules about groups, so that the groups of thousands of ranks are checked once for all instructions that have them.
-    of_groups: RefCell<FxHashMap<RuleOn<'a>, Option<Broken>>>,
+    of_groups: RefCell<FxHashMap<RuleOn, Option<Broken>>>,
+    lists: RefCell<Lists<'a>>,
     findings: Vec<Finding<'a>>,
 }
 
@@ -143,6 +144,7 @@ impl<'a, 'p> Checker<'a, 'p> {
             elements: Elements::new(profile),
             ranges: OnceCell::new(),
             of_groups: RefCell::default(),
+            lists: RefCell::default(),
             findings: Vec::new(),
         }
     }
@@ -243,7 +245,8 @@ impl<'a, 'p> Checker<'a, 'p> {
             _ => self.group_placement(at).map(Broken::from),
         };
         let Some(listed) = listed(self.graph.inst(at)) else { return find() };
-        self.of_groups.borrow_mut().entry((&rule.id, listed)).or_insert_with(find).clone()
+        let number = self.lists.borrow_mut().number(listed);
+        self.of_groups.borrow_mut().entry((&rule.id, number)).or_insert_with(find).clone()
     }
 }
 

@@ -52,7 +52,7 @@ fn damage(module: &mut HloModuleProto, place: usize, kind: usize, number: i64) {
         7 => inst.literal = None,
         8 => inst.shape = None,
         9 => inst.operand_ids.clear(),
-        10 => inst.replica_groups = vec![ReplicaGroup { replica_ids: vec![number, 0, number] }],
+        10 => inst.replica_groups = vec![ReplicaGroup { replica_ids: vec![number, 0, number] }].into(),
         11 => inst.shape.iter_mut().for_each(|shape| numbers(&mut shape.dimensions)),
         12 => inst.shape.iter_mut().for_each(|shape| shape.element_type = number as i32),
         13 => inst.gather_dimension_numbers.iter_mut().for_each(|dims| {

@@ -4,7 +4,7 @@ use super::{ComputationBuilder, Id, Streams};
 use crate::attributes::groups_to_proto;
 use crate::infer;
 use crate::opcode::{Opcode, ReduceKind};
-use crate::proto::{CollectiveDeviceListProto, HloInstructionProto, SourceTarget};
+use crate::proto::{CollectiveDeviceListProto, HloInstructionProto, ReplicaGroup, SharedList, SourceTarget};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
@@ -37,11 +37,11 @@ pub enum GroupField {
 }
 
 impl GroupField {
-    fn fill(self, inst: &mut HloInstructionProto, groups: &[Vec<usize>]) {
-        let replica_groups = groups_to_proto(groups);
+    fn fill(self, inst: &mut HloInstructionProto, groups: SharedList<ReplicaGroup>) {
         match self {
-            GroupField::ReplicaGroups => inst.replica_groups = replica_groups,
+            GroupField::ReplicaGroups => inst.replica_groups = groups,
             GroupField::CollectiveDeviceList => {
+                let replica_groups = groups.to_vec();
                 let list = CollectiveDeviceListProto { replica_groups, ..CollectiveDeviceListProto::default() };
                 inst.collective_device_list = Some(Box::new(list));
             }
@@ -50,6 +50,16 @@ impl GroupField {
 }
 
 impl ComputationBuilder<'_> {
+    /// Groups as messages, which all collectives with these groups have together.
+    fn groups(&mut self, groups: &[Vec<usize>]) -> SharedList<ReplicaGroup> {
+        let known = self.module.groups.iter().find(|(listed, _)| listed == groups).map(|(_, known)| known.clone());
+        known.unwrap_or_else(|| {
+            let messages: SharedList<ReplicaGroup> = groups_to_proto(groups).into();
+            self.module.groups.push((groups.to_vec(), messages.clone()));
+            messages
+        })
+    }
+
     /// Each of `xs`, which are of one element type, combined over the ranks of each group.
     pub fn all_reduce(&mut self, kind: ReduceKind, xs: &[Id], groups: &[Vec<usize>]) -> Result<Vec<Id>> {
         self.combined((Opcode::AllReduce, kind), xs, groups, |x| infer::all_reduce(x, groups), |_| {})
@@ -115,10 +125,10 @@ impl ComputationBuilder<'_> {
             operands.push(self.take_token(dtype)?);
             types.push(ArrayType::scalar(dtype));
         }
-        let channel = self.module.next_channel();
+        let (channel, messages) = (self.module.next_channel(), self.groups(groups));
         let fill = |inst: &mut HloInstructionProto| {
             fill(inst);
-            form.groups.fill(inst, groups);
+            form.groups.fill(inst, messages);
             inst.channel_id = channel;
         };
         if let [ty] = &types[..] {
@@ -135,10 +145,10 @@ impl ComputationBuilder<'_> {
     /// Part `j` of rank `i` along `dimension` becomes part `i` of rank `j`, within each group.
     pub fn all_to_all(&mut self, x: Id, dimension: usize, groups: &[Vec<usize>]) -> Result<Id> {
         let ty = infer::all_to_all(self.array(x)?, dimension, groups)?;
-        let field = self.module.collectives.groups;
+        let (field, messages) = (self.module.collectives.groups, self.groups(groups));
         self.push(Opcode::AllToAll.name(), &[x], ty, |inst| {
             inst.dimensions = smallvec![dimension as i64];
-            field.fill(inst, groups);
+            field.fill(inst, messages);
         })
     }
 

@@ -38,7 +38,9 @@ pub use token::Streams;
 
 use crate::infer;
 use crate::opcode::{Comparison, ReduceKind};
-use crate::proto::{AliasEntryProto, HloComputationProto, HloInputOutputAliasProto, HloModuleProto};
+use crate::proto::{
+    AliasEntryProto, HloComputationProto, HloInputOutputAliasProto, HloModuleProto, ReplicaGroup, SharedList,
+};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes, entity};
 use halite_tensor::DType;
@@ -75,6 +77,8 @@ pub struct ModuleBuilder {
     next_instruction: i64,
     aliases: Vec<(usize, usize)>,
     collectives: CollectiveForm,
+    /// The groups of ranks of collectives so far, listed and as messages.
+    groups: Vec<(Vec<Vec<usize>>, SharedList<ReplicaGroup>)>,
     /// The last channel.
     channels: i64,
 }
@@ -92,6 +96,7 @@ impl ModuleBuilder {
             next_instruction: 0,
             aliases: Vec::new(),
             collectives: CollectiveForm::default(),
+            groups: Vec::new(),
             channels: 0,
         }
     }

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::attributes::{self, ReplicaGroups, WindowDim, to_dims};
 use crate::frontend::HAS_TOKEN;
-use crate::proto::HloInstructionProto;
+use crate::proto::{HloInstructionProto, ReplicaGroup};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::Dims;
@@ -90,7 +90,9 @@ impl<'a> Site<'a> {
     pub(super) fn groups(&self) -> Result<Rc<ReplicaGroups>> {
         let (listed, graph) = (self.inst.groups().unwrap_or_default(), self.checker.graph);
         let mut known = self.checker.groups.borrow_mut();
-        if let Some((_, groups)) = known.iter().find(|(at, _)| graph.inst(*at).groups().as_ref() == Some(&listed)) {
+        let are_these = |groups: &[ReplicaGroup]| std::ptr::eq(groups, &*listed) || *groups == *listed;
+        let is_known = |(at, _): &&(usize, _)| graph.inst(*at).groups().is_some_and(|groups| are_these(&groups));
+        if let Some((_, groups)) = known.iter().find(is_known) {
             return Ok(Rc::clone(groups));
         }
         let groups = Rc::new(attributes::groups_from_proto(&listed)?);

@@ -1,6 +1,6 @@
 //! The byte form of the fields of an instruction, by their types.
 
-use super::{Name, Numbers, ReplicaGroup, SliceDimensions, SourceTarget};
+use super::{Name, Numbers, ReplicaGroup, SharedList, SliceDimensions, SourceTarget};
 use crate::opcode::Opcode;
 use prost::bytes::{Buf, BufMut};
 use prost::encoding::{self, DecodeContext, WireType, encode_key, encode_varint, encoded_len_varint, key_len};
@@ -174,4 +174,20 @@ macro_rules! list {
     };
 }
 
-list!(SliceDimensions, ReplicaGroup, SourceTarget);
+list!(SliceDimensions, SourceTarget);
+
+/// Groups of thousands of ranks are the same on most collectives of a program.
+impl Field for SharedList<ReplicaGroup> {
+    fn write(&self, number: u32, buf: &mut impl BufMut) {
+        self.iter().for_each(|message| encoding::message::encode(number, message, buf));
+    }
+
+    fn read(&mut self, wire: WireType, buf: &mut impl Buf, context: DecodeContext) -> Result<(), DecodeError> {
+        let messages: &mut Vec<ReplicaGroup> = self;
+        encoding::message::merge_repeated(wire, messages, buf, context)
+    }
+
+    fn length(&self, number: u32) -> usize {
+        self.len() * key_len(number) + self.bytes()
+    }
+}

@@ -5,7 +5,7 @@ use super::{
     CollectiveDeviceListProto, ConvolutionDimensionNumbers, DotDimensionNumbers, FrontendAttributes,
     GatherDimensionNumbers, IotaReplicaGroupListProto, LiteralProto, MeshAxesReplicaGroupListProto, Name, Numbers,
     OpMetadata, OpSharding, PaddingConfig, PrecisionConfig, ReplicaGroup, ScatterDimensionNumbers, ShapeProto, Shared,
-    SliceDimensions, SourceTarget, Window,
+    SharedList, SliceDimensions, SourceTarget, Window,
 };
 use prost::bytes::{Buf, BufMut};
 use prost::encoding::{DecodeContext, WireType, skip_field};
@@ -55,7 +55,7 @@ pub struct RareFields {
     pub sharding: Option<Box<OpSharding>>,
     pub backend_config: Vec<u8>,
     pub scatter_dimension_numbers: Option<Box<ScatterDimensionNumbers>>,
-    pub replica_groups: Vec<ReplicaGroup>,
+    pub replica_groups: SharedList<ReplicaGroup>,
     pub feature_group_count: i64,
     pub source_target_pairs: Vec<SourceTarget>,
     pub constrain_layout: bool,

@@ -48,7 +48,7 @@ fn numbered(ids: impl Iterator<Item = i64>) -> BTreeMap<i64, i64> {
 fn plain(inst: &mut HloInstructionProto) {
     let groups = inst.groups().unwrap_or_default().into_owned();
     (inst.iota_collective_device_list, inst.mesh_axes_replica_group_list) = (None, None);
-    (inst.collective_device_list, inst.replica_groups) = (None, groups);
+    (inst.collective_device_list, inst.replica_groups) = (None, groups.into());
     inst.metadata = inst.metadata.take().filter(|metadata| **metadata != OpMetadata::default());
     inst.frontend_attributes = inst.frontend_attributes.take().filter(|attributes| !attributes.map.is_empty());
     let is_usual =

@@ -1,8 +1,10 @@
 //! Groups of ranks, in whichever way they are written.
 
 use halite_hlo::proto::{HloInstructionProto, ReplicaGroup};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The groups of a collective.
 pub(super) struct Groups<'a>(pub(super) Cow<'a, [ReplicaGroup]>);
@@ -40,6 +42,24 @@ impl<'a> Groups<'a> {
     /// The number of ranks in all groups.
     pub(super) fn num_ranks(&self) -> usize {
         self.0.iter().map(|group| group.replica_ids.len()).sum()
+    }
+}
+
+/// The lists of groups that were met, by numbers from 0 up. Most collectives share theirs, which are told by where they are kept.
+#[derive(Default)]
+pub(super) struct Lists<'a> {
+    kept: FxHashMap<Range<*const ReplicaGroup>, usize>,
+    listed: FxHashMap<&'a [ReplicaGroup], usize>,
+}
+
+impl<'a> Lists<'a> {
+    /// The number of a list.
+    pub(super) fn number(&mut self, groups: &'a [ReplicaGroup]) -> usize {
+        let Self { kept, listed } = self;
+        *kept.entry(groups.as_ptr_range()).or_insert_with(|| {
+            let next = listed.len();
+            *listed.entry(groups).or_insert(next)
+        })
     }
 }
 

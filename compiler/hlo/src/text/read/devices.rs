@@ -15,7 +15,7 @@ impl Reader<'_> {
     /// `{{0,1},{2,3}}`, or `[2,2]<=[4]`.
     pub(super) fn replica_groups(&mut self, inst: &mut HloInstructionProto) -> Result<()> {
         match self.cursor.peek() {
-            b'{' => inst.replica_groups = self.groups()?,
+            b'{' => inst.replica_groups = self.groups()?.into(),
             b'[' => inst.iota_collective_device_list = Some(Box::new(self.iota_groups()?)),
             _ if self.cursor.peek_word() == "mesh" => {
                 let start = self.cursor.at_next();
