@@ -118,6 +118,19 @@ impl Planner<'_> {
         self.calls.own(projection.weight).iter().any(|&weight| is_placed(&self.entry.params[weight].name))
     }
 
+    /// Whether ranks share out the rows of a projection in another way than one block for each: where a size that the recipe names is not
+    /// the first that they are made of, as in `2 * ffn`. What reads them lies as they do, and not as rows of a merged weight.
+    fn shares_inner_rows(&self, projection: &Projection) -> bool {
+        let Some(parallel) = self.cx.recipe.and_then(|recipe| recipe.parallel.as_ref()) else { return false };
+        let is_inner = |&weight: &usize| {
+            let dims = self.entry.params[weight].weight().and_then(|info| info.dims.as_deref());
+            let rows = dims.and_then(|dims| dims.get(usize::from(projection.transposed)));
+            let named = rows.and_then(|rows| rows.iter().position(|size| parallel.shard.names(size.name.as_deref())));
+            rows.zip(named).is_some_and(|(rows, named)| rows[..named].iter().any(|size| size.size > 1))
+        };
+        self.sharing.ranks() > 1 && self.calls.own(projection.weight).iter().any(is_inner)
+    }
+
     /// Plans for what reads one value.
     fn plan(&mut self, input: Value, found: Vec<Product>) -> Result<()> {
         if found.len() < 2 {
@@ -129,6 +142,12 @@ impl Planner<'_> {
                 Product::Other(at, reason) => self.missed(at, reason),
                 Product::Projection(projection) if self.is_placed(&projection) => {
                     self.missed(projection.at, "`parallel.place` says where its weight lies");
+                }
+                Product::Projection(projection) if self.shares_inner_rows(&projection) => {
+                    self.missed(
+                        projection.at,
+                        "ranks share out its rows by a size that is not the first of their product",
+                    );
                 }
                 Product::Projection(projection) => match self.sharing.copies(&projection) {
                     Err(reason) => self.missed(projection.at, &reason),
