@@ -28,6 +28,7 @@ use halite_target::Provenance;
 pub use presumed::{Presumed, presumed};
 use ranges::Ranges;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 
 /// The rules to hold a module to.
@@ -245,7 +246,7 @@ impl<'a, 'p> Checker<'a, 'p> {
             _ => self.group_placement(at).map(Broken::from),
         };
         let Some(listed) = listed(self.graph.inst(at)) else { return find() };
-        let number = self.lists.borrow_mut().number(listed);
+        let number = self.lists.borrow_mut().number(Cow::Borrowed(listed));
         self.of_groups.borrow_mut().entry((&rule.id, number)).or_insert_with(find).clone()
     }
 }

@@ -136,8 +136,7 @@ impl Application<'_> {
                 stride,
                 sub_axis: digit.sub_axis,
             };
-            let at: Vec<InFactor> = chosen.iter().zip(&digits).map(at).collect();
-            View { shares_a_place: shares_a_place(&at), at, parts: parts.clone() }
+            View { at: chosen.iter().zip(&digits).map(at).collect(), parts: parts.clone() }
         };
         choices(&candidates, &self.bonds.follows(&digits), above).into_iter().map(view).collect()
     }
@@ -265,44 +264,23 @@ impl Application<'_> {
 fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
     let mut all: Vec<(usize, Vec<&View>)> = vec![(0, Vec::new())];
     for views in views {
-        let mut longer: Vec<Longer<'_>> = Vec::new();
+        let mut longer = Vec::new();
         for (index, (before, chosen)) in all.iter().enumerate() {
             let lies = Lies::of(chosen);
             let goes_on = |(at, _): &(usize, &View)| *at == 0 || check_cancelled().is_ok();
-            let views = views.iter().enumerate().take_while(goes_on).map(|(_, view)| view);
-            longer.extend(views.map(|view| Longer { clashes: before + lies.clashes(chosen, view), index, view }));
+            let views = views.iter().enumerate().take_while(goes_on);
+            let mut own: Vec<_> = views.map(|(_, view)| (before + lies.clashes(chosen, view), index, view)).collect();
+            // Of one no more can be among those that are left of all.
+            own.sort_by_key(|own| own.0);
+            own.truncate(MAX_COMBINATIONS);
+            longer.extend(own);
         }
-        let chosen = |longer: &Longer<'_>| &all[longer.index].1[..];
-        let more = |longer: &Longer<'_>| 2 * disordered(chosen(longer), longer.view).len();
-        let kept = lowest(longer, more);
-        all = kept.iter().map(|longer| (longer.clashes, [chosen(longer), &[longer.view]].concat())).collect();
+        longer.sort_by_key(|longer| longer.0);
+        longer.truncate(MAX_COMBINATIONS);
+        let with = |(count, index, view): (usize, usize, _)| (count, [&all[index].1[..], &[view]].concat());
+        all = longer.into_iter().map(with).collect();
     }
     all
-}
-
-/// A combination of views, by its place, with a view of one operand more.
-struct Longer<'v> {
-    clashes: usize,
-    index: usize,
-    view: &'v View,
-}
-
-/// Those with the fewest clashes, to which `more` adds: it is asked of no more than it must be. Of equal ones the first.
-fn lowest<'v>(longer: Vec<Longer<'v>>, more: impl Fn(&Longer<'v>) -> usize) -> Vec<Longer<'v>> {
-    let mut open: Vec<(usize, Longer<'v>)> = longer.into_iter().enumerate().collect();
-    open.sort_by_key(|(_, longer)| longer.clashes);
-    let mut found: Vec<(usize, Longer<'v>)> = Vec::new();
-    let mut open = open.into_iter().peekable();
-    while let Some(least) = open.peek().map(|(_, longer)| longer.clashes) {
-        if found.iter().filter(|(_, longer)| longer.clashes < least).count() >= MAX_COMBINATIONS {
-            break;
-        }
-        while let Some((order, longer)) = open.next_if(|(_, longer)| longer.clashes == least) {
-            found.push((order, Longer { clashes: least + more(&longer), ..longer }));
-        }
-    }
-    found.sort_by_key(|(order, longer)| (longer.clashes, *order));
-    found.into_iter().take(MAX_COMBINATIONS).map(|(_, longer)| longer).collect()
 }
 
 /// For each sub-axis where some views have it.
@@ -320,7 +298,8 @@ impl Lies {
         Self(lies)
     }
 
-    /// Along how many sub-axes a view lies otherwise than one of these: it shards another factor, or is terms where the other is sharded.
+    /// Along how many sub-axes a view lies otherwise than one of these: it shards another factor, in another order, or is terms where the
+    /// other is sharded.
     fn clashes(&self, chosen: &[&View], view: &View) -> usize {
         let elsewhere = |at: &&InFactor| self.0.get(at.sub_axis).is_some_and(|own| own.iter().any(|own| own != *at));
         let terms = |one: &View, other: &View| {
@@ -328,21 +307,13 @@ impl Lies {
             one.parts.iter().filter(sharded).count()
         };
         let apart: usize = chosen.iter().map(|other| terms(other, view) + terms(view, other)).sum();
-        view.at.iter().filter(elsewhere).count() + apart
+        view.at.iter().filter(elsewhere).count() + apart + 2 * disordered(chosen, view).len()
     }
-}
-
-fn shares_a_place(all: &[InFactor]) -> bool {
-    let place = |at: &InFactor| (at.factor, at.stride);
-    all.iter().enumerate().any(|(high, x)| all[..high].iter().any(|y| place(x) == place(y)))
 }
 
 /// The pairs of sub-axes that share a place in a view and in one of these, and stand there in another order.
 fn disordered(chosen: &[&View], view: &View) -> Vec<[SubAxisId; 2]> {
     let mut found = Vec::new();
-    if !view.shares_a_place {
-        return found;
-    }
     for other in chosen.iter().filter(|other| other.at != view.at) {
         // Those that both have, where the other has them.
         let place = |at: &InFactor| Some((*at, other.at.iter().position(|own| own == at)?));

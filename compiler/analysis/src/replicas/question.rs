@@ -18,8 +18,6 @@ pub(super) struct View {
     /// The lowest of each factor first.
     pub(super) at: Vec<InFactor>,
     pub(super) parts: SmallVec<[(SubAxisId, Part, Cause); 2]>,
-    /// Whether two sub-axes stand at the same place of a factor.
-    pub(super) shares_a_place: bool,
 }
 
 /// The placement of the results along a sub-axis.

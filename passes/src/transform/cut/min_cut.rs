@@ -1,11 +1,8 @@
 //! Chooses the values to keep so that the rest can be computed again: a minimum cut.
 
 use super::price::{Price, Totals};
-use crate::transform::min_cut::{Nearest, source_side};
-use indexmap::IndexMap;
+use crate::transform::min_cut::{Nearest, connected, source_side};
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::unionfind::UnionFind;
-use rustc_hash::FxBuildHasher;
 
 /// A value of a forward.
 #[derive(Clone, Debug)]
@@ -24,15 +21,12 @@ pub(super) struct Node {
 /// Values that are not computed of one another, even through others, are chosen apart: each path through a network costs a walk over all
 /// of it, so that many small networks take less than one.
 pub(super) fn keep(nodes: &[Node], price: Price) -> Vec<bool> {
-    let mut parts = UnionFind::<usize>::new(nodes.len());
-    for (at, node) in nodes.iter().enumerate() {
-        node.inputs.iter().flatten().for_each(|&input| _ = parts.union(at, input));
-    }
-    let mut members: IndexMap<usize, Vec<usize>, FxBuildHasher> = IndexMap::default();
-    parts.into_labeling().into_iter().enumerate().for_each(|(at, part)| members.entry(part).or_default().push(at));
+    let inputs = nodes.iter().enumerate();
+    let inputs = inputs.flat_map(|(at, node)| node.inputs.iter().flatten().map(move |&input| (at, input)));
+    let parts = connected(nodes.len(), inputs);
     let mut kept = vec![false; nodes.len()];
     let mut places = vec![0; nodes.len()];
-    for part in members.values().filter(|part| part.iter().any(|&at| nodes[at].needed)) {
+    for part in parts.iter().filter(|part| part.iter().any(|&at| nodes[at].needed)) {
         part.iter().enumerate().for_each(|(place, &at)| places[at] = place);
         let own = part.iter().map(|&at| {
             let inputs = nodes[at].inputs.as_ref().map(|inputs| inputs.iter().map(|&input| places[input]).collect());

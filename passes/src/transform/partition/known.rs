@@ -93,8 +93,13 @@ impl Functions {
     }
 }
 
+/// Whether an instruction rounds what it gives, so that partial sums of it would be rounded.
+pub(super) fn rounds(reduce: DType, function: &Function, inst: &Inst) -> bool {
+    inst.rounding.is_some() && !narrows_terms(reduce, function, inst)
+}
+
 /// Whether an instruction narrows floats to a type no narrower than that of sums over ranks: then it is applied to their terms.
-pub(super) fn narrows_terms(reduce: DType, function: &Function, inst: &Inst) -> bool {
+fn narrows_terms(reduce: DType, function: &Function, inst: &Inst) -> bool {
     let real = |value: &Value| function.ty(*value).dtype().is_float();
     let wide = |value: &Value| function.ty(*value).dtype().size() >= reduce.size();
     let narrows = matches!(inst.op, Op::Convert(_)) && inst.rounding.is_some();

@@ -2,7 +2,7 @@
 
 use super::decide::{Decision, Passing, Question, decide, passing};
 use super::fact::{Fact, Placement, Read, SubAxes, block};
-use super::known::{Known, narrows_terms};
+use super::known::{Known, rounds};
 use super::plan::{Given, Key, Plan, Plans, Step};
 use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, Op, ResultRole, Value};
 use halite_support::{Diagnostic, Result, check_cancelled};
@@ -108,7 +108,7 @@ impl<'a> Planner<'a> {
         (facts, bytes): (&'q [Fact], &'q [u64]),
         preferences: &'q [Option<Sharding>],
     ) -> Question<'q> {
-        let rounds = inst.rounding.is_some() && !narrows_terms(self.given.reduce, self.function, inst);
+        let rounds = rounds(self.given.reduce, self.function, inst);
         let repeats = matches!(inst.op, Op::BroadcastInDim(_));
         Question {
             map: &self.known.maps[at],

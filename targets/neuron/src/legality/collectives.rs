@@ -1,12 +1,10 @@
 //! Instructions across ranks.
 
 use super::describe::describe;
-use super::groups::Groups;
+use super::groups::{Groups, Lists};
 use super::{Broken, Checker};
 use crate::Tables;
 use crate::tables::Hardware;
-use rustc_hash::FxHashSet;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Checker<'_, '_> {
@@ -112,13 +110,11 @@ impl Checker<'_, '_> {
     /// The first collective whose groups are one list more than a program may have, and how many there are.
     pub(super) fn group_lists(&self) -> Option<(Option<usize>, String)> {
         let limit = Tables::builtin().limits(self.profile.target)?.group_lists(&self.profile.version)?;
-        let (mut lists, mut first, mut seen) = (FxHashSet::default(), None, FxHashSet::default());
+        let (mut lists, mut first) = (Lists::default(), None);
         for at in 0..self.graph.len() {
             let Some(groups) = Groups::of(self.graph.inst(at)) else { continue };
-            // Most collectives share theirs: those are told by where they are kept.
-            let is_seen = matches!(groups.0, Cow::Borrowed(listed) if !seen.insert(listed.as_ptr_range()));
-            if !is_seen && lists.insert(groups.0) && lists.len() == limit + 1 {
-                first = Some(at);
+            if lists.number(groups.0) == limit {
+                first = first.or(Some(at));
             }
         }
         let count = lists.len();

@@ -49,17 +49,25 @@ impl<'a> Groups<'a> {
 #[derive(Default)]
 pub(super) struct Lists<'a> {
     kept: FxHashMap<Range<*const ReplicaGroup>, usize>,
-    listed: FxHashMap<&'a [ReplicaGroup], usize>,
+    listed: FxHashMap<Cow<'a, [ReplicaGroup]>, usize>,
 }
 
 impl<'a> Lists<'a> {
     /// The number of a list.
-    pub(super) fn number(&mut self, groups: &'a [ReplicaGroup]) -> usize {
-        let Self { kept, listed } = self;
-        *kept.entry(groups.as_ptr_range()).or_insert_with(|| {
-            let next = listed.len();
-            *listed.entry(groups).or_insert(next)
-        })
+    pub(super) fn number(&mut self, groups: Cow<'a, [ReplicaGroup]>) -> usize {
+        let kept = if let Cow::Borrowed(groups) = groups { Some(groups.as_ptr_range()) } else { None };
+        if let Some(&number) = kept.as_ref().and_then(|kept| self.kept.get(kept)) {
+            return number;
+        }
+        let next = self.listed.len();
+        let number = *self.listed.entry(groups).or_insert(next);
+        self.kept.extend(kept.map(|kept| (kept, number)));
+        number
+    }
+
+    /// How many lists there are.
+    pub(super) fn len(&self) -> usize {
+        self.listed.len()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The values of all functions that ranks run, as one list.
 
 use super::super::fact::SubAxes;
-use super::super::known::{Known, narrows_terms};
+use super::super::known::Known;
 use super::super::plan::{Given, Key, Plan, Plans};
 use halite_ir::{FuncId, Function, InferCx, Inst, Value};
 use std::collections::BTreeSet;
@@ -139,10 +139,5 @@ impl Part<'_> {
             found.into_iter().any(|(dim, _)| fact.sequence != Some(dim))
         };
         self.plans.iter().any(is_apart)
-    }
-
-    /// Whether an instruction rounds what it gives, so that it cannot be given terms.
-    pub(super) fn rounds(&self, given: &Given<'_>, inst: &Inst) -> bool {
-        inst.rounding.is_some() && !narrows_terms(given.reduce, self.function, inst)
     }
 }

@@ -1,11 +1,10 @@
 //! The values that can be partial sums along some sub-axes, and what reads them.
 
 use super::super::fact::SubAxes;
+use super::super::known::rounds;
 use super::program::{Part, Program};
+use crate::transform::min_cut::connected;
 use halite_ir::{Inst, Linear, Value};
-use indexmap::IndexMap;
-use petgraph::unionfind::UnionFind;
-use rustc_hash::FxBuildHasher;
 
 /// The values that are, or could be, partial sums along these sub-axes.
 pub(super) struct Sums<'a> {
@@ -68,15 +67,10 @@ impl<'a> Sums<'a> {
 
     /// The values that can be partial sums, those together that are made of one another.
     pub(super) fn parts(&self) -> Vec<Vec<usize>> {
-        let mut joined = UnionFind::<usize>::new(self.can_be.len());
-        for (number, readers) in self.readers.iter().enumerate() {
-            readers.iter().for_each(|&reader| _ = joined.union(number, reader));
-        }
-        let mut parts: IndexMap<usize, Vec<usize>, FxBuildHasher> = IndexMap::default();
-        for number in (0..self.can_be.len()).filter(|&number| self.can_be[number]) {
-            parts.entry(joined.find(number)).or_default().push(number);
-        }
-        parts.into_values().collect()
+        let readers = self.readers.iter().enumerate();
+        let parts =
+            connected(self.can_be.len(), readers.flat_map(|(at, all)| all.iter().map(move |&other| (at, other))));
+        parts.into_iter().filter(|part| self.can_be[part[0]]).collect()
     }
 
     fn find_starts(&mut self) {
@@ -161,7 +155,11 @@ impl<'a> Sums<'a> {
             Linear::Rest => !first.iter().any(can_be) && rest.iter().all(joins),
         };
         let shards = |arg: &Value| !can_be(arg) && part.is_sharded(*arg, self.along);
-        given > 0 && linear && !starts && !inst.args.iter().any(shards) && !part.rounds(self.program.given, inst)
+        given > 0
+            && linear
+            && !starts
+            && !inst.args.iter().any(shards)
+            && !rounds(self.program.given.reduce, part.function, inst)
     }
 
     /// Finds about what it takes to sum each value, or what it is made of.
