@@ -9,6 +9,9 @@ export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 plain_code="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 plain_code+=" --xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1"
 
+# Tests that wait, for processes that they start or for time to pass, leave their core to others.
+export RUST_TEST_THREADS=$(($(nproc) + 2))
+
 stages=()
 current=
 begun=0
