@@ -6,16 +6,17 @@
 #   tests/long.sh --minutes 60        what fits into an hour; the next call on the same revision goes on from there
 #   tests/long.sh layouts kills       some parts, whether they were run before or not
 #   tests/long.sh --list              the parts
-#   tests/long.sh --record            writes what is known of this revision to tests/long.md, and runs nothing
+#   tests/long.sh --record            writes how each part ended last to tests/long.md, and runs nothing
 #
-# Tells after each part how it ended, and in the end of all. Output and results are kept below build/long/REVISION. `growth` needs
+# Tells after each part how it ended, and in the end of all. Output and results are kept in build/long. Of the layouts, 1,000 are run
+# that are as far apart as can be; `HALITE_LAYOUTS=all` runs all 17,040, in seven hours. `growth` needs
 # valgrind, `xla-rs` g++ and pip, `python` and `loader` a python3 with venv, `loader` 11 GB of disk.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # NAME, what it holds, in the order in which it is run.
 parts=(
-    "layouts|every model on every layout is equal to one device"
+    "layouts|models on 1,000 layouts are equal to one device"
     "pipelines|every model on every pipeline is equal to one device, and seeded faults in all places"
     "replicas|check-replicas on every layout, seeded faults of every kind, 3,000 right programs"
     "ignored|tests that the first tier leaves out"
@@ -53,7 +54,7 @@ run() {
         growth) "${release[@]}" --no-run; export HALITE_PROGRAM=$target/release/halite ;;
     esac
     case $1 in
-        layouts) HALITE_LAYOUTS=all "${release[@]}" --test mesh -- layouts:: ;;
+        layouts) HALITE_LAYOUTS=${HALITE_LAYOUTS:-1000} "${release[@]}" --test mesh -- layouts:: ;;
         pipelines) HALITE_PIPELINES=all "${release[@]}" --test numerics -- pipelines:: pipeline_faults:: ;;
         replicas)
             HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all HALITE_RIGHT_PROGRAMS=3000 "${release[@]}" --test mesh -- \
@@ -108,25 +109,33 @@ while [ $# -gt 0 ]; do
 done
 
 revision=$(git describe --always --dirty --abbrev=8)
-results=build/long/$revision
+results=build/long
 mkdir -p "$results"
 
-# The result of a part: passed, failed, or how far it came. A part that the budget ended is begun anew by the next call.
-result() { [ -f "$results/$1" ] && cut -d '|' -f 1 "$results/$1" || echo "not run"; }
+# How a part ended last: a line of the table. Of a part that was not run here, what was recorded.
+row() {
+    local name=${1%%|*}
+    if [ -f "$results/$name" ]; then
+        printf '| `%s` | %s | %s |\n' "$name" "${1#*|}" "$(cat "$results/$name")"
+    else
+        grep -F "| \`$name\` |" tests/long.md || printf '| `%s` | %s | not run | | | | |\n' "$name" "${1#*|}"
+    fi
+}
 
 table() {
-    printf 'Revision %s, %s, %s cores.\n\n' "$revision" "$(date -u +%Y-%m-%d)" "$(nproc)"
-    printf '| part | what it holds | result | minutes | tests |\n|---|---|---|---|---|\n'
-    local entry part
+    printf '| part | what it holds | result | minutes | tests | revision | date |\n|---|---|---|---|---|---|---|\n'
+    local entry
     for entry in "${parts[@]}"; do
-        part=${entry%%|*}
-        printf '| `%s` | %s | %s | %s | %s |\n' "$part" "${entry#*|}" "$(result "$part")" \
-            "$(cut -s -d '|' -f 2 "$results/$part" 2>/dev/null || true)" "$(cut -s -d '|' -f 3 "$results/$part" 2>/dev/null || true)"
+        row "$entry"
     done
 }
 
 if [ -n "$record" ]; then
-    { printf '# The second tier\n\nWritten by `bash tests/long.sh --record` after a run of `bash tests/long.sh`.\n\n' && table; } > tests/long.md
+    rows=$(table)
+    {
+        printf '# The second tier\n\nWritten by `bash tests/long.sh --record`: how each part ended when it was run last, '
+        printf 'on two cores.\n\n%s\n' "$rows"
+    } > tests/long.md
     exit
 fi
 
@@ -134,7 +143,7 @@ fi
 if [ ${#asked[@]} -eq 0 ]; then
     for entry in "${parts[@]}"; do
         part=${entry%%|*}
-        [[ $revision != *-dirty && $(result "$part") == passed ]] || asked+=("$part")
+        [[ $revision != *-dirty ]] && grep -qs "^passed .* | $revision |" "$results/$part" || asked+=("$part")
     done
 fi
 
@@ -151,7 +160,7 @@ for part in "${asked[@]}"; do
         *) outcome=failed failed=yes ;;
     esac
     tests=$(awk '/^test result:/ { sum += $4 } / passed/ && !/^test result:/ && $2 == "passed" { sum += $1 } END { print sum + 0 }' "$results/$part.log")
-    printf '%s|%d|%d\n' "$outcome" $(((SECONDS - begun + 30) / 60)) "$tests" > "$results/$part"
+    printf '%s | %d | %d | %s | %s\n' "$outcome" $(((SECONDS - begun + 30) / 60)) "$tests" "$revision" "$(date -u +%F)" > "$results/$part"
     printf '%s in %d s' "$outcome" $((SECONDS - begun))
     [ "$outcome" = passed ] && echo || printf ': %s\n' "$results/$part.log"
     [ "$outcome" = failed ] && grep -E '^(error|failures:|test .* FAILED|---- )' "$results/$part.log" | head -n 20 | sed 's/^/    /'

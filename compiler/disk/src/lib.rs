@@ -5,6 +5,7 @@
 //! file or a [`Scratch`] folder.
 
 mod files;
+mod held;
 mod link;
 mod lock;
 mod own;
@@ -13,6 +14,7 @@ pub mod testing;
 mod unfinished;
 
 pub use files::{make_folder_of, unfinished, write, write_on};
+pub use held::Held;
 pub use link::link_on;
 pub use lock::{Lock, Locking};
 pub use own::Own;

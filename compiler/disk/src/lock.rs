@@ -1,6 +1,6 @@
 //! A lock on a folder that one process works in.
 
-use super::{Disk, Operation};
+use super::{Disk, Held, Operation};
 use rustix::fs::OFlags;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Held as long as a process works; the system ends it with the process, however that ends.
 #[derive(Debug)]
-pub struct Lock(File);
+pub struct Lock(Held);
 
 /// The outcome of taking a lock.
 #[derive(Debug)]
@@ -46,16 +46,17 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        file.set_len(0)?;
-        disk.write(&file, holder.as_bytes())?;
-        Ok(Locking::Taken(Self(file)))
+        let held = Held::of(file);
+        held.0.set_len(0)?;
+        disk.write(&held.0, holder.as_bytes())?;
+        Ok(Locking::Taken(Self(held)))
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
         // Of who is gone nobody needs to know; the system ends the lock anyway.
-        let _ = self.0.set_len(0);
+        let _ = self.0.0.set_len(0);
     }
 }
 

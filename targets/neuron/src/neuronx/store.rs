@@ -15,7 +15,7 @@ mod entry;
 pub use entry::Entry;
 
 use halite_bundle::sha256;
-use halite_disk::Disk;
+use halite_disk::{Disk, Held};
 use halite_support::files::{cannot, folder_of};
 use halite_support::{Diagnostic, Result, codes};
 use std::fs::{File, TryLockError};
@@ -52,7 +52,7 @@ pub(super) struct Finished {
 
 /// The right to everything under one key; it ends when this is dropped, or with the process.
 #[derive(Debug)]
-pub(super) struct KeyLock(#[expect(dead_code, reason = "the open file is the lock")] File);
+pub(super) struct KeyLock(#[expect(dead_code, reason = "it is held")] Held);
 
 impl Store {
     /// `$XDG_CACHE_HOME/halite/neff`, else `~/.cache/halite/neff`; `None` without a home.
@@ -144,8 +144,13 @@ impl Store {
 
     /// Whether some process has the right to a key.
     pub(super) fn is_locked(&self, key: &str) -> bool {
-        let file = File::open(self.lock_file(key));
-        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        File::open(self.lock_file(key)).is_ok_and(|file| match file.try_lock_shared() {
+            Ok(()) => {
+                drop(Held::of(file));
+                false
+            }
+            Err(error) => matches!(error, TryLockError::WouldBlock),
+        })
     }
 
     /// The right to a key, unless another process has it.
@@ -154,7 +159,7 @@ impl Store {
         let cannot = |error: std::io::Error| cannot("lock", &path, &error);
         let file = File::options().create(true).append(true).open(&path).map_err(cannot)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(KeyLock(file))),
+            Ok(()) => Ok(Some(KeyLock(Held::of(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(cannot(error)),
         }
