@@ -37,6 +37,7 @@ parts=(
     "scaling|2,000 recipes scaled down for verification"
     "shells|2,000 environments through shells"
     "fuzz|two million mutated inputs"
+    "loaded|the tests of the first tier three times beside two busy loops, more of them at once"
     "loader|tokens per second beside Hugging Face's loader, and 10 GB"
 )
 
@@ -81,6 +82,12 @@ run() {
         scaling) HALITE_SCALED_RECIPES=2000 "${tests[@]}" --lib -- scale:: ;;
         shells) HALITE_SHELL_CASES=2000 "${tests[@]}" --lib -- shell:: ;;
         fuzz) cargo run --locked --profile fuzz -p halite-fuzz -- all --executions 2000000 ;;
+        loaded)
+            "${tests[@]}" --no-run
+            export HALITE_PROGRAM=$target/debug/halite
+            for _ in 1 2; do while :; do :; done & done
+            trap 'kill $(jobs -p) 2> /dev/null' EXIT
+            for _ in 1 2 3; do RUST_TEST_THREADS=$((4 * $(nproc))) "${tests[@]}"; done ;;
         loader)
             cargo build --locked --release -p halite-cli
             bash benches/setup.sh loader
