@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
+use crate::plan_laws::is_second_tier;
 use halite::Session;
 use halite_bundle::estimate::FitVerdict;
 use halite_plan::{
@@ -55,8 +56,7 @@ const SPACES: [&[&str]; 3] = [
 /// models tell the time of deep ones within the 3% that it allows them.
 #[test]
 fn no_layout_is_dropped_that_beats_a_shown_one() {
-    let all = std::env::var("HALITE_PLANS").is_ok();
-    for set in if all { &SPACES[..] } else { &SPACES[..1] } {
+    for set in if is_second_tier() { &SPACES[..] } else { &SPACES[..1] } {
         let (layouts, plan) = searched(set, None);
         let mut session = Session::new();
         let question = question(&session, 1, set);

@@ -20,7 +20,8 @@ fn cases() -> u64 {
     std::env::var("HALITE_PLANS").map_or(1, |cases| cases.parse().expect("HALITE_PLANS is a number"))
 }
 
-fn is_second_tier() -> bool {
+/// Whether this is the second tier.
+pub(crate) fn is_second_tier() -> bool {
     std::env::var("HALITE_PLANS").is_ok()
 }
 
