@@ -144,13 +144,7 @@ impl Store {
 
     /// Whether some process has the right to a key.
     pub(super) fn is_locked(&self, key: &str) -> bool {
-        File::open(self.lock_file(key)).is_ok_and(|file| match file.try_lock_shared() {
-            Ok(()) => {
-                drop(Held::of(file));
-                false
-            }
-            Err(error) => matches!(error, TryLockError::WouldBlock),
-        })
+        File::open(self.lock_file(key)).is_ok_and(Held::elsewhere)
     }
 
     /// The right to a key, unless another process has it.

@@ -5,11 +5,11 @@
 //! the folder locked has found a compiler without master.
 
 use super::store::{KeyLock, Store};
-use halite_disk::Disk;
+use halite_disk::{Disk, Held};
 use halite_support::Result;
 use halite_support::files::cannot;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -101,8 +101,7 @@ fn keep(path: &Path, place: &Path) -> Result<()> {
 }
 
 fn is_locked(path: &Path) -> bool {
-    let lock = File::open(path.join(LOCK));
-    lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+    File::open(path.join(LOCK)).is_ok_and(Held::elsewhere)
 }
 
 /// The processes whose standard input is the lock of a folder: the compiler and what it has started. The system knows them
