@@ -5,7 +5,7 @@
 //! checkpoint; then the old files go. The journal lies beside them from before the first to after the last.
 
 use super::{INDEX, SUFFIX, is_shard, named_by};
-use halite_disk::{Disk, unfinished};
+use halite_disk::{Disk, Held, unfinished};
 use halite_support::files::{UNFINISHED, cannot, folder_of, read};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub(super) struct Journal {
     name: String,
     changes: Changes,
     /// Held as long as somebody works by the journal.
-    _lock: File,
+    _lock: Held,
 }
 
 impl Journal {
@@ -58,6 +58,7 @@ impl Journal {
             let message = format!("another process is writing the checkpoint `{}`", folder.join(name).display());
             return Err(Diagnostic::error(codes::FILE, message).help("wait until it ends, or choose another place"));
         }
+        let lock = Held::of(lock);
         let changes = serde_json::from_slice(&read(&path)?).ok();
         Ok(changes.map(|changes| Self { path, name: name.to_owned(), changes, _lock: lock }))
     }
