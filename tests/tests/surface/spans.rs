@@ -1,7 +1,12 @@
 //! The spans of a compile for a subscriber of `tracing`, as a tree, with their fields.
+//!
+//! Each test has a process of its own: while there is one subscriber, `tracing` 0.1.44 asks that of the thread which comes to a span
+//! first whether anyone wants it, and remembers the answer for all threads, so that a compile of another test could silence a span here
+//! (<https://github.com/tokio-rs/tracing/issues/3611>).
 
 use halite::Session;
 use halite::compile::CompileOptions;
+use halite_tests::alone;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -146,31 +151,42 @@ fn check(recorder: &Recorder, caller: &str, ran: &BTreeMap<String, Vec<String>>)
     }
 }
 
+/// Runs a test of this file in a process of its own.
+fn own_process(test: &str, body: impl FnOnce()) {
+    alone(&format!("spans::{test}"), |child| child, body);
+}
+
 #[test]
 fn a_subscriber_of_one_thread_sees_every_module_and_pass_below_its_span() {
-    let (recorder, ran) = record("one", None);
-    assert_eq!(ran.len(), 3);
-    check(&recorder, "one", &ran);
+    own_process("a_subscriber_of_one_thread_sees_every_module_and_pass_below_its_span", || {
+        let (recorder, ran) = record("one", None);
+        assert_eq!(ran.len(), 3);
+        check(&recorder, "one", &ran);
+    });
 }
 
 #[test]
 fn spans_that_are_filtered_out_leave_the_rest_below_the_caller() {
-    let (recorder, ran) = record("one", Some("halite_passes"));
-    let own = only(&recorder, None, "caller", ("name", "one"));
-    let below = recorder.below(Some(own));
-    assert_eq!(recorder.0.spans.lock().expect("no panic").len(), below.len() + 1, "nothing else stands anywhere");
-    let heard = fields(&below, "pass", "name");
-    assert!(ran.values().flatten().all(|pass| heard.contains(&pass.as_str())), "{heard:?}");
+    own_process("spans_that_are_filtered_out_leave_the_rest_below_the_caller", || {
+        let (recorder, ran) = record("one", Some("halite_passes"));
+        let own = only(&recorder, None, "caller", ("name", "one"));
+        let below = recorder.below(Some(own));
+        assert_eq!(recorder.0.spans.lock().expect("no panic").len(), below.len() + 1, "nothing else stands anywhere");
+        let heard = fields(&below, "pass", "name");
+        assert!(ran.values().flatten().all(|pass| heard.contains(&pass.as_str())), "{heard:?}");
+    });
 }
 
 #[test]
 fn subscribers_of_two_threads_do_not_mix() {
-    std::thread::scope(|scope| {
-        for caller in ["left", "right"] {
-            scope.spawn(move || {
-                let (recorder, ran) = record(caller, None);
-                check(&recorder, caller, &ran);
-            });
-        }
+    own_process("subscribers_of_two_threads_do_not_mix", || {
+        std::thread::scope(|scope| {
+            for caller in ["left", "right"] {
+                scope.spawn(move || {
+                    let (recorder, ran) = record(caller, None);
+                    check(&recorder, caller, &ran);
+                });
+            }
+        });
     });
 }
