@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// A compile allots millions of small nodes, which the allocator of the C library takes a third longer for.
+/// A compile allots millions of small nodes, and the allocator of the C library takes longer for them.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
