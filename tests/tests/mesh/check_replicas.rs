@@ -29,10 +29,11 @@ fn nothing_is_found_in_what_partition_makes() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// In CI some cases of each kind, with `HALITE_LAYOUTS=all` all of them.
+/// In CI some cases of each kind and those that were hard, with `HALITE_LAYOUTS=all` all of them.
 #[test]
 fn nothing_is_found_on_more_ranks_than_are_run() {
-    let cases = if is_long() { many_ranks::Case::all() } else { many_ranks::Case::covering(40) };
+    let some = || [many_ranks::Case::covering(40), many_ranks::Case::of_many_readings().to_vec()].concat();
+    let cases = if is_long() { many_ranks::Case::all() } else { some() };
     let found = for_each(&cases, |case| finding(case, &case.local()));
     let found: Vec<_> = found.into_iter().flatten().collect();
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), cases.len(), found.join("\n"));

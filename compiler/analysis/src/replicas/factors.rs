@@ -5,7 +5,7 @@ use super::digits::{Slot, above, choices, slots};
 use super::free::{Free, Stretches, common, join, none, within};
 use super::moves::Moves;
 use super::question::{InFactor, Outcome, Question, View};
-use super::state::{Cause, Part, Placed, Reading, State, Why, pruned};
+use super::state::{Cause, MAX_READINGS, Part, Placed, Reading, State, Why, pruned};
 use super::unwritten::Unwritten;
 use halite_ir::dims::{DimFactors, FactorKind, FactorMap};
 use halite_ir::ops::Reduction;
@@ -26,8 +26,8 @@ pub(super) struct Application<'a> {
     pub(super) cause: Cause,
 }
 
-/// The most combinations of readings that are tried.
-const MAX_COMBINATIONS: usize = 128;
+/// The most combinations of readings that are tried: as many as a value may have readings, or those of one value are not all tried.
+const MAX_COMBINATIONS: usize = MAX_READINGS;
 
 impl Application<'_> {
     /// For each result its readings, given some for each operand; some of them where the work is cancelled.
