@@ -141,7 +141,7 @@ if [ -n "$record" ]; then
     rows=$(table)
     {
         printf '# The second tier\n\nWritten by `bash tests/long.sh --record`: how each part ended when it was run last, '
-        printf 'on two cores, some of them side by side.\n\n%s\n' "$rows"
+        printf 'on two cores. Parts that are run side by side take longer.\n\n%s\n' "$rows"
     } > tests/long.md
     exit
 fi
