@@ -22,8 +22,8 @@ pub(super) fn slots(sizes: &[usize], at: usize) -> SmallVec<[Slot; 2]> {
     found
 }
 
-/// The most choices that are made out.
-const MAX_CHOICES: usize = 64;
+/// The most choices that are made out. Of 64, too few were left to prove a mixture with two key heads on 256 × 8 ranks with ZeRO-1.
+const MAX_CHOICES: usize = 256;
 
 /// All ways to give each digit one of its places, such that each fits those that were chosen before it, and is the last of these where
 /// it follows.

@@ -120,9 +120,9 @@ impl Reading {
 }
 
 /// The most readings of a value that are kept. Heads that share two key heads, one on each of eight ranks, leave more than 80 in a dense
-/// model and 330 in a mixture on 64 times as many ranks. With ZeRO-1 that has up to 995: some are given up, and the step may stay
-/// unproven.
-pub(super) const MAX_READINGS: usize = 512;
+/// model, 330 in a mixture on 64 times as many ranks, and 1,365 in one on 256 times as many with ZeRO-1. Of a value that has more, some
+/// are given up, and the step may stay unproven.
+pub(super) const MAX_READINGS: usize = 2048;
 
 /// Readings without repetition, without those of which less is known than of others; some of them where the work is cancelled.
 pub(super) fn pruned(all: impl IntoIterator<Item = Reading>) -> Vec<Reading> {
