@@ -106,7 +106,7 @@ fn a_stated_layout_changes_no_value() {
         let mut message = halite_hlo::decode(&hlo).unwrap();
         let signature = message.host_program_shape.as_mut().unwrap();
         if of_parameter {
-            signature.parameters.iter_mut().for_each(column_major);
+            signature.parameters.iter_mut().for_each(|shape| column_major(shape));
         }
         if of_result {
             column_major(&mut signature.result.as_mut().unwrap().tuple_shapes[0]);
